@@ -1,0 +1,115 @@
+/** The one contract between the service and its faces (window, browser, command line). Long work answers with a stream. */
+import { eventIterator, oc } from "@orpc/contract";
+import { z } from "zod";
+import {
+  artifactViewSchema,
+  callDetailSchema,
+  chainTokensSchema,
+  cheatRunViewSchema,
+  doctorRowSchema,
+  eventViewSchema,
+  experimentResultSchema,
+  experimentSpecSchema,
+  experimentViewSchema,
+  harnessViewSchema,
+  policyViewSchema,
+  progressOf,
+  rolloutDetailSchema,
+  rolloutViewSchema,
+  systemInfoSchema,
+  taskCheckViewSchema,
+  taskRunViewSchema,
+  taskViewSchema,
+} from "./views.ts";
+
+const byId = z.object({ id: z.string() });
+const byPath = z.object({ path: z.string() });
+const taskRunInput = z.object({ path: z.string(), sandbox: z.enum(["local", "docker"]).default("local") });
+
+/** What a failed call carries besides its message: the error code of the service, and what to do. */
+const base = oc.errors({
+  WORKBENCH: { data: z.object({ code: z.string(), remedy: z.string(), exitCode: z.number() }) },
+});
+
+export const contract = {
+  system: {
+    info: base.output(systemInfoSchema),
+    doctor: base.output(z.array(doctorRowSchema)),
+    /** Committed events after `after` (default: from now on), live until aborted. */
+    events: base.input(z.object({ after: z.number().optional() })).output(eventIterator(eventViewSchema)),
+    prepareImages: base.output(eventIterator(progressOf(z.object({ image: z.string(), how: z.string() })))),
+    checkStore: base.output(z.array(z.object({ where: z.string(), message: z.string(), repaired: z.boolean() }))),
+    setting: base.input(z.object({ key: z.string() })).output(z.object({ json: z.string().nullable() })),
+    setSetting: base.input(z.object({ key: z.string(), json: z.string() })).output(z.object({})),
+  },
+  experiments: {
+    list: base.output(z.array(experimentViewSchema)),
+    get: base.input(byId).output(experimentViewSchema),
+    result: base.input(byId).output(experimentResultSchema),
+    start: base.input(experimentSpecSchema).output(byId),
+    /** The first-run experiment: what `quickstart` and one click run. */
+    startStarter: base.output(byId),
+    /** Brings the bundled recording into the store (once) and names its experiment and rollout. */
+    openRecording: base.output(z.object({ experiment: z.string(), rollout: z.string() })),
+    cancel: base.input(byId).output(z.object({ cancelled: z.number() })),
+    remove: base.input(byId).output(z.object({})),
+  },
+  rollouts: {
+    list: base.input(z.object({ experiment: z.string() })).output(z.array(rolloutViewSchema)),
+    get: base.input(byId).output(rolloutDetailSchema),
+    cancel: base.input(byId).output(z.object({})),
+    tokens: base.input(z.object({ id: z.string(), chain: z.number() })).output(chainTokensSchema),
+    artifacts: base.input(byId).output(z.array(artifactViewSchema)),
+  },
+  calls: {
+    get: base.input(byId).output(callDetailSchema),
+    /** A slice of one body as text; `truncated` when more follows. */
+    body: base
+      .input(
+        z.object({
+          id: z.string(),
+          which: z.enum(["request", "response", "upstreamRequest", "upstreamResponse"]),
+          offset: z.number().default(0),
+          limit: z.number().default(262_144),
+        }),
+      )
+      .output(z.object({ text: z.string(), total: z.number(), truncated: z.boolean() })),
+  },
+  blobs: {
+    text: base
+      .input(z.object({ hash: z.string(), limit: z.number().default(262_144) }))
+      .output(z.object({ text: z.string(), total: z.number(), truncated: z.boolean() })),
+  },
+  tasks: {
+    list: base.output(z.array(taskViewSchema)),
+    create: base.input(z.object({ path: z.string(), name: z.string().optional(), family: z.string().optional() })).output(byPath),
+    check: base.input(byPath).output(taskCheckViewSchema),
+    runGold: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
+    runEmpty: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
+    runCheats: base.input(taskRunInput).output(eventIterator(progressOf(cheatRunViewSchema))),
+  },
+  harnesses: {
+    list: base.output(z.array(harnessViewSchema)),
+    install: base.input(byId).output(eventIterator(progressOf(harnessViewSchema))),
+    probe: base
+      .input(z.object({ id: z.string(), sandbox: z.enum(["local", "docker"]).default("local") }))
+      .output(eventIterator(progressOf(harnessViewSchema))),
+  },
+  policies: {
+    list: base.output(z.array(policyViewSchema)),
+    add: base
+      .input(
+        z.object({
+          id: z.string(),
+          url: z.string(),
+          kind: z.enum(["vllm", "openai-compatible"]).optional(),
+          model: z.string().optional(),
+          keyVariable: z.string().optional(),
+          tokenizer: z.string().optional(),
+        }),
+      )
+      .output(policyViewSchema),
+    remove: base.input(byId).output(z.object({})),
+    probe: base.input(byId).output(z.object({ policy: policyViewSchema, lost: z.array(z.string()) })),
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * One contract for every kind of sandbox. A kind that cannot enforce what is asked refuses with a SandboxError and a remedy;
+ * it never runs weaker. One suite (`tests/contract/sandbox-contract.ts`) holds all kinds to it.
+ */
+
+export type SandboxKind = "local" | "docker" | "kubernetes";
+export type NetworkMode = "no-network" | "public" | "allowlist";
+
+/** What a sandbox really isolates, in words for a person; stored with the rollout. */
+export interface IsolationReport {
+  readonly files: string;
+  readonly network: string;
+  readonly processes: string;
+  readonly limits: string;
+}
+
+export interface SandboxLimits {
+  readonly cpus?: number;
+  readonly memoryMb?: number;
+  readonly storageMb?: number;
+  readonly processes?: number;
+}
+
+/** How the sandbox starts: the machine's own distribution (`host`), an image by name, or a build context with a Dockerfile. */
+export type SandboxImage =
+  | { readonly kind: "host" }
+  | { readonly kind: "image"; readonly reference: string }
+  | { readonly kind: "build"; readonly contextFolder: string; readonly timeoutMs: number };
+
+export interface SandboxRequest {
+  readonly rolloutId: string;
+  /** Names of this data folder's owner, so that the reaper never touches another service's boxes. */
+  readonly ownerId: string;
+  readonly image: SandboxImage;
+  readonly network: { readonly mode: NetworkMode; readonly allowedHosts: readonly string[] };
+  readonly limits: SandboxLimits;
+  /** Working folder inside; created when missing. Default `/app`. */
+  readonly workdir: string;
+  /** Host path of the rollout's proxy socket; null = no model access. Inside it is reached at `modelBaseHost`. */
+  readonly proxySocket: string | null;
+}
+
+/** A harness made available inside: a host folder that appears read-only at `/opt/harness`. */
+export interface HarnessMount {
+  readonly hostFolder: string;
+  /** Content key of the folder, so that a copy into an image happens once. */
+  readonly version: string;
+}
+
+export interface ExecRequest {
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** `agent` may not read /tests; `verifier` runs as the grader. Kinds without users map both to their one user. */
+  readonly user?: string;
+  readonly stdin?: Uint8Array;
+  /** Kill the whole process tree after this time. */
+  readonly timeoutMs: number;
+  /** Bytes of each stream kept; more is counted and dropped. */
+  readonly outputLimitBytes: number;
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+}
+
+export interface ExecResult {
+  /** null = unknown (killed, lost). Never guessed. */
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  readonly droppedBytes: number;
+  readonly outOfMemory: boolean;
+}
+
+export interface Sandbox {
+  readonly kind: SandboxKind;
+  readonly isolation: IsolationReport;
+  /** Image digest, distribution, kernel, locale …: what makes the environment reproducible. */
+  readonly fingerprint: Readonly<Record<string, string>>;
+  /** Base of every model URL as seen inside, e.g. `http://127.0.0.1:8790`; null when there is no proxy link. */
+  readonly modelBaseHost: string | null;
+  provide(harness: HarnessMount): Promise<void>;
+  /** Copies a host file or folder to an absolute path inside. */
+  upload(hostPath: string, insidePath: string): Promise<void>;
+  writeFile(insidePath: string, bytes: Uint8Array, mode?: number): Promise<void>;
+  /** Copies a file or folder out; a missing source is `false`, not an error. Links out of the box are never followed. */
+  download(insidePath: string, hostPath: string): Promise<boolean>;
+  exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
+  /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */
+  killAll(): Promise<void>;
+  /** Ends everything and removes all traces. Safe to call twice. */
+  destroy(): Promise<void>;
+}
+
+export interface SandboxProvider {
+  readonly kind: SandboxKind;
+  /** Whether this machine can run it now; runs a probe, never guesses. */
+  probe(): Promise<{ readonly ready: boolean; readonly detail: string; readonly remedy: string | null }>;
+  create(request: SandboxRequest, onProgress: (line: string) => void, signal?: AbortSignal): Promise<Sandbox>;
+  /** Removes every sandbox of this owner whose rollout is not in `keep`; returns the rollout ids it ended. */
+  reap(ownerId: string, keep: ReadonlySet<string>): Promise<readonly string[]>;
+}

@@ -1,0 +1,225 @@
+/**
+ * What the store promises to the rest of the service; `openStore` gives the one implementation.
+ * The service is the sole writer. Writes are durable against kill -9 when they return. Times are Unix milliseconds.
+ * Everything written passes the redactor first: no secret reaches the disk.
+ */
+import type { BlobHash, CaptureLevel, FinishReason } from "../../engine/conversation/index.ts";
+import type { Outcome, RolloutPhase } from "../../engine/outcome/index.ts";
+import type { IsolationReport, SandboxKind } from "../sandboxes/contract.ts";
+
+export interface ExperimentRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  /** The experiment as a person would write it (tasks, harnesses, policies, k …), JSON text. */
+  readonly spec: string;
+  /** `recording` = read-only, imported or bundled. */
+  readonly status: "running" | "ended" | "cancelled" | "recording";
+}
+
+export interface RolloutRecord {
+  readonly id: string;
+  readonly experimentId: string;
+  readonly taskName: string;
+  readonly taskDigest: string;
+  readonly taskPath: string;
+  readonly harness: string;
+  readonly harnessVersion: string;
+  readonly policy: string;
+  readonly policyVersion: string | null;
+  readonly sandbox: SandboxKind;
+  /** 0-based number inside its group (same task, harness and policy). */
+  readonly groupIndex: number;
+  readonly seed: number;
+  readonly phase: RolloutPhase;
+  readonly outcome: Outcome | null;
+  /** Scalar reward; null = none was given, never 0. */
+  readonly reward: number | null;
+  /** Every reward by name. */
+  readonly rewards: Readonly<Record<string, number>> | null;
+  readonly attempts: number;
+  readonly phases: readonly { readonly name: RolloutPhase; readonly startedAt: number; readonly seconds: number | null }[];
+  readonly isolation: IsolationReport | null;
+  readonly fingerprint: Readonly<Record<string, string>> | null;
+  readonly calls: number;
+  readonly chains: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly trainable: boolean | null;
+  readonly trainableReason: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+/** What may change on a rollout; fields left out stay. */
+export type RolloutUpdate = Partial<Omit<RolloutRecord, "id" | "experimentId" | "createdAt">>;
+
+export type CallStatus = "ok" | "error" | "aborted" | "partial" | "not-found";
+export type TokenMode = "as-sampled" | "as-template" | "text-in";
+
+/** One model request and its answer. Appended once, when the answer is known and before it is released to the client. */
+export interface CallRecord {
+  readonly id: string;
+  readonly rolloutId: string;
+  readonly attempt: number;
+  /** 0-based inside the attempt, in order of arrival. */
+  readonly index: number;
+  readonly dialect: "chat" | "responses" | "messages" | "gemini" | "unknown";
+  readonly method: string;
+  readonly path: string;
+  readonly status: CallStatus;
+  /** HTTP status that the client got. */
+  readonly httpStatus: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Milliseconds spent waiting for the policy, retries and queue included. */
+  readonly upstreamMs: number;
+  /** Tries against the upstream beyond the first. */
+  readonly upstreamRetries: number;
+  /** Client requests answered from this record after the first. */
+  readonly replays: number;
+  /** The client went away before the terminal event was flushed. */
+  readonly aborted: boolean;
+  /** Arrived after the rollout's agent phase had ended. */
+  readonly late: boolean;
+  readonly quarantined: string | null;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBody: BlobHash;
+  /** Bytes as the client got them (the synthesised stream, or the one JSON body); null when nothing was sent. */
+  readonly responseBody: BlobHash | null;
+  /** What went to and came from the upstream, when that differs. */
+  readonly upstreamRequestBody: BlobHash | null;
+  readonly upstreamResponseBody: BlobHash | null;
+  /** Equality key of the request: canonical body less stream fields, cache markers and volatile fields. */
+  readonly requestKey: string;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly capture: CaptureLevel;
+  readonly tokenMode: TokenMode;
+  readonly policyVersion: string | null;
+  readonly finishReason: FinishReason | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly unparsedToolCall: boolean;
+  /** Why the assembled prompt left the recorded chain, when it did (compaction, edited turn, tools changed …). */
+  readonly breakCause: string | null;
+  /** Session headers that the harness's manifest names (thread id, subagent …). */
+  readonly session: Readonly<Record<string, string>>;
+  /** One clear sentence when status is not ok. */
+  readonly error: string | null;
+}
+
+/** Tokens of one call as stored: a node holds only what it adds to its parent. */
+export interface NodeRecord {
+  readonly callId: string;
+  readonly parentCallId: string | null;
+  /** Prompt ids beyond the parent's prompt + sampled ids. */
+  readonly addedPromptIds: Int32Array;
+  readonly sampledIds: Int32Array;
+  /** NaN where the engine gave no finite number. Empty = none captured. */
+  readonly logprobs: Float32Array;
+  /** Prompt token count in all, for checks. */
+  readonly promptLength: number;
+}
+
+export interface EventRecord {
+  /** Grows by one over the whole data folder. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly experimentId: string | null;
+  readonly rolloutId: string | null;
+  /** `rollout.phase`, `rollout.outcome`, `call.recorded`, `experiment.ended`, `log` … */
+  readonly type: string;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+export interface ArtifactRecord {
+  readonly rolloutId: string;
+  readonly attempt: number;
+  readonly kind: "harness-log" | "verifier-output" | "artifact" | "sandbox-log";
+  /** Path-like name, e.g. `stdout.txt`, `artifacts/report.csv`. */
+  readonly name: string;
+  readonly blob: BlobHash;
+  readonly size: number;
+}
+
+export interface StoreProblem {
+  readonly where: string;
+  readonly message: string;
+  readonly repaired: boolean;
+}
+
+/** A span of a body that was blanked before it was written: byte offsets into the original. */
+export interface RedactionSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+}
+
+/** Secrets of one rollout (or `null` for all): values never written anywhere. */
+export interface Redactor {
+  /** Declares a secret; values shorter than 6 characters are refused. */
+  declare(name: string, value: string, rolloutId: string | null): void;
+  forget(rolloutId: string): void;
+  text(value: string): string;
+  bytes(value: Uint8Array): { readonly bytes: Uint8Array; readonly spans: readonly RedactionSpan[] };
+}
+
+export interface BlobStore {
+  /** Stores bytes after redaction; equal bytes are stored once. The hash is of the redacted bytes. */
+  put(bytes: Uint8Array): { readonly hash: BlobHash; readonly size: number; readonly redactions: readonly RedactionSpan[] };
+  get(hash: BlobHash): Uint8Array | null;
+  /** Length without reading, or null. */
+  size(hash: BlobHash): number | null;
+}
+
+export interface Store {
+  readonly dataFolder: string;
+  readonly redactor: Redactor;
+  readonly blobs: BlobStore;
+
+  createExperiment(record: ExperimentRecord): void;
+  updateExperiment(id: string, change: Partial<Pick<ExperimentRecord, "status" | "endedAt" | "name">>): void;
+  experiment(id: string): ExperimentRecord | null;
+  experiments(): readonly ExperimentRecord[];
+  /** Removes an experiment with its rollouts, calls, events and blob references. */
+  deleteExperiment(id: string): void;
+
+  createRollouts(records: readonly RolloutRecord[]): void;
+  updateRollout(id: string, change: RolloutUpdate): void;
+  rollout(id: string): RolloutRecord | null;
+  rolloutsOf(experimentId: string): readonly RolloutRecord[];
+  /** Rollouts that have not ended, over all experiments: what a restarted service picks up. */
+  unfinishedRollouts(): readonly RolloutRecord[];
+
+  /** One transaction: the call, its node when there are tokens, references to its bodies, and a `call.recorded` event. */
+  recordCall(call: CallRecord, node: NodeRecord | null): void;
+  /** Marks that become known later (replays, late abort, quarantine). */
+  updateCall(id: string, change: Partial<Pick<CallRecord, "replays" | "aborted" | "quarantined" | "status">>): void;
+  call(id: string): CallRecord | null;
+  /** Calls of the rollout's last attempt, or of the one named, by index. */
+  callsOf(rolloutId: string, attempt?: number): readonly CallRecord[];
+  nodesOf(rolloutId: string, attempt?: number): readonly NodeRecord[];
+
+  appendEvent(event: Omit<EventRecord, "sequence">): EventRecord;
+  /** Events after `sequence`, oldest first, at most `limit`. */
+  eventsAfter(sequence: number, limit: number, filter?: { readonly experimentId?: string; readonly rolloutId?: string }): readonly EventRecord[];
+  /** Called after each committed event, in order. Returns the unsubscriber. */
+  onEvent(listener: (event: EventRecord) => void): () => void;
+
+  addArtifact(record: ArtifactRecord): void;
+  artifactsOf(rolloutId: string): readonly ArtifactRecord[];
+
+  /** Small settings (policy endpoints, window state …), JSON text by key. */
+  setting(key: string): string | null;
+  setSetting(key: string, json: string): void;
+
+  /** Verifies every reference and checksum; repairs what a crash can leave. Never deletes whole records. */
+  check(): Promise<readonly StoreProblem[]>;
+  /** Bytes on disk: database and packs. */
+  usage(): { readonly databaseBytes: number; readonly packBytes: number };
+  close(): void;
+}
