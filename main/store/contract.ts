@@ -5,7 +5,7 @@
  */
 import type { BlobHash, CaptureLevel, FinishReason } from "../../engine/conversation/index.ts";
 import type { Outcome, RolloutPhase } from "../../engine/outcome/index.ts";
-import type { IsolationReport, SandboxKind } from "../sandboxes/contract.ts";
+import type { IsolationReport, SandboxKind } from "../sandboxes/index.ts";
 
 export interface ExperimentRecord {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** A Harbor task package as the rest of the service sees it: parsed once at the edge, plain values after. */
-import type { NetworkMode } from "../sandboxes/contract.ts";
+import type { NetworkMode } from "../sandboxes/index.ts";
 
 export interface TaskFault {
   /** Path relative to the package. */
