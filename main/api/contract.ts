@@ -34,6 +34,8 @@ const base = oc.errors({
 export const contract = {
   system: {
     info: base.output(systemInfoSchema),
+    /** Where a browser opens this service; carries its token, so it is answered on the private socket only. */
+    address: base.output(z.object({ url: z.string() })),
     doctor: base.output(z.array(doctorRowSchema)),
     /** Committed events after `after` (default: from now on), live until aborted. */
     events: base.input(z.object({ after: z.number().optional() })).output(eventIterator(eventViewSchema)),
