@@ -1,0 +1,94 @@
+/**
+ * What the recording proxy promises to the rest of the service.
+ * A harness reaches its policy at `<origin>/r/<rolloutId>/v1/chat/completions|responses|models` with its session's key, over
+ * loopback TCP or the session's unix socket. Every model call is durable in the store before its answer is released.
+ */
+import type { CaptureLevel } from "../../engine/conversation/index.ts";
+import type { TokenMode } from "../store/contract.ts";
+import type { Upstream, UpstreamFailureKind } from "./upstreams/upstream.ts";
+
+/** Time and waiting; passed in, so that tests own it. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Runs `action` once after `ms`; the returned function calls it off. */
+  after(ms: number, action: () => void): () => void;
+}
+
+/** What a harness's manifest says about its requests. */
+export interface SessionQuirks {
+  /** Request headers kept with each call: thread, parent, subagent marks. Lower case. */
+  readonly sessionHeaders: readonly string[];
+  /** Dotted paths (`*` for any key or index) that differ between requests that mean the same. */
+  readonly volatileFields: readonly string[];
+  /** This client counts stream comments as life. */
+  readonly keepaliveComments: boolean;
+  /** This client comes back for an answer whose connection it cut itself. */
+  readonly returnsForAnswer: boolean;
+}
+
+export interface SessionSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface SessionOptions {
+  readonly rolloutId: string;
+  /** 0-based attempt of the rollout. */
+  readonly attempt: number;
+  readonly upstream: Upstream;
+  readonly tokenMode: TokenMode;
+  /** Folder for the session's unix socket; left out = loopback only. The whole socket path stays under 100 bytes. */
+  readonly socketFolder?: string;
+  readonly quirks: SessionQuirks;
+  readonly secrets: readonly SessionSecret[];
+  /** Tokens of one answer at most; a request that asks for more is clamped. */
+  readonly maxTokens?: number;
+  /** Tokens of prompt and answer together; default is what the upstream says. */
+  readonly contextWindow?: number;
+  /** Words about the task, for scripted policies. */
+  readonly labels?: { readonly task?: string; readonly harness?: string };
+}
+
+export interface SessionStats {
+  /** Model calls recorded so far (unknown paths and health calls are not among them). */
+  readonly calls: number;
+  readonly answered: number;
+  readonly failed: number;
+  readonly aborted: number;
+  readonly late: number;
+  readonly unknownPaths: number;
+  /** Requests with a wrong key or for another rollout; they are counted, not recorded. */
+  readonly refused: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** The lowest level of all answered calls; `nothing` before the first. */
+  readonly capture: CaptureLevel;
+  readonly lastFailure: { readonly kind: UpstreamFailureKind; readonly message: string } | null;
+  /** The last failure of this session stands: no call was answered after it. */
+  readonly failing: boolean;
+  readonly contextOverflow: boolean;
+  readonly unparsedToolCall: boolean;
+  readonly secretSeen: boolean;
+}
+
+export interface ProxySession {
+  /** Opens this session's model routes and nothing else. */
+  readonly key: string;
+  /** `/r/<rolloutId>`; base URL of a dialect = origin + path + `/v1`. */
+  readonly path: string;
+  /** Host path of the unix socket; null when no folder was given. */
+  readonly socketPath: string | null;
+  stats(): SessionStats;
+  /** The agent's time is over: running calls are cancelled, later ones are recorded as late and refused. */
+  endAgentPhase(): void;
+  /** Ends the agent phase, closes the socket and forgets the key. */
+  close(): Promise<void>;
+}
+
+export interface Proxy {
+  /** `127.0.0.1:PORT`. */
+  readonly address: string;
+  openSession(options: SessionOptions): Promise<ProxySession>;
+  close(): Promise<void>;
+}

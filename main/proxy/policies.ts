@@ -1,0 +1,50 @@
+/** Policy endpoints by id: the built-in scripted one, those that a person added, and what a URL or a rule file names on the fly. */
+import type { CaptureLevel } from "../../engine/conversation/index.ts";
+import type { Store } from "../store/contract.ts";
+import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import type { Upstream } from "./upstreams/upstream.ts";
+
+export interface PolicyEntry {
+  readonly definition: UpstreamDefinition;
+  /** URL, or the rule file. */
+  readonly address: string;
+  /** As last probed; null = never. */
+  readonly capture: CaptureLevel | null;
+  readonly takesTokenIds: boolean;
+  readonly builtIn: boolean;
+}
+
+export interface PolicyProbe {
+  readonly policy: PolicyEntry;
+  readonly capture: CaptureLevel;
+  /** What cannot be done at this level, one sentence each. */
+  readonly lost: readonly string[];
+}
+
+/** What `policy add` and the settings form send. */
+export interface PolicyInput {
+  readonly id: string;
+  readonly url: string;
+  readonly kind?: "vllm" | "openai-compatible";
+  readonly model?: string;
+  readonly keyVariable?: string;
+  readonly tokenizer?: string;
+}
+
+export interface PolicyRegistry {
+  list(): readonly PolicyEntry[];
+  /** Saves the endpoint; without a kind the server is asked. */
+  add(input: PolicyInput): Promise<PolicyEntry>;
+  remove(id: string): void;
+  /** One small call that tells the capture level. */
+  probe(id: string): Promise<PolicyProbe>;
+  /** `scripted`, `scripted:FILE`, a URL or a saved id. The caller closes it. */
+  resolve(name: string): Promise<Upstream>;
+}
+
+export interface PolicyRegistryOptions {
+  readonly store: Store;
+  /** Folder `policies` of the product's resources: `scripted.yaml` and `tokenizer/`. */
+  readonly policiesFolder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
