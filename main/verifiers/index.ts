@@ -1,0 +1,2 @@
+/** Grading: running a task's verifier safely, reading its reward strictly, and rehearsing a task before it is used. */
+export * from "./contract.ts";
