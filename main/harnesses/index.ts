@@ -1,1 +1,3 @@
+export * from "./launch.ts";
 export * from "./manifest.ts";
+export * from "./registry.ts";

@@ -1,4 +1,7 @@
-/** A harness manifest: everything the workbench must know to run an agent program as its makers ship it. YAML on disk, no code. */
+/**
+ * A harness manifest: everything the workbench must know to run an agent program as its makers ship it. YAML on disk, no code.
+ * Every text below may use `${…}` values; docs/harnesses.md lists them.
+ */
 import { z } from "zod";
 
 const runtime = z.strictObject({
@@ -8,42 +11,58 @@ const runtime = z.strictObject({
   version: z.string().optional(),
 });
 
+const install = z.discriminatedUnion("kind", [
+  /** Ships with the manifest; `path` is the folder or file beside it that becomes `${harness}`. */
+  z.strictObject({ kind: z.literal("bundled"), path: z.string() }),
+  z.strictObject({
+    kind: z.literal("npm"),
+    /** Name and exact version, `name@1.2.3`; `${arch}` is x64 or arm64. */
+    package: z.string().regex(/.@[^@]+$/, "a name and an exact version, as in my-agent@1.2.3"),
+    /** Further packages, as `package`. */
+    extra: z.array(z.string()).default([]),
+    /** Paths kept of the install, `*` for any part of a name and `**` for any depth; all when left out. */
+    keep: z.array(z.string()).optional(),
+  }),
+  z.strictObject({ kind: z.literal("pip"), package: z.string(), extra: z.array(z.string()).default([]) }),
+  z.strictObject({ kind: z.literal("cargo"), package: z.string(), features: z.array(z.string()).default([]) }),
+]);
+
 export const harnessManifestSchema = z.strictObject({
   id: z.string().regex(/^[a-z][a-z0-9-]*$/, "lower-case letters, digits and hyphens, as in my-agent"),
   name: z.string(),
-  version: z.string(),
+  version: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+_-]*$/, "an exact version, as in 1.2.3"),
   licence: z.string(),
   homepage: z.string().optional(),
   summary: z.string(),
-  /** How to get exactly this version into its own folder; `bundled` ships with the workbench (path from resources/harnesses/<id>). */
-  install: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("bundled"), path: z.string() }),
-    z.strictObject({
-      kind: z.literal("npm"),
-      package: z.string(),
-      /** Per platform-arch: further packages that hold the native binary. */
-      extra: z.array(z.string()).default([]),
-      /** Paths (globs) kept of the install; all when left out. */
-      keep: z.array(z.string()).optional(),
-    }),
-    z.strictObject({ kind: z.literal("pip"), package: z.string(), extra: z.array(z.string()).default([]) }),
-    z.strictObject({ kind: z.literal("cargo"), package: z.string(), features: z.array(z.string()).default([]) }),
-  ]),
+  install,
   runtime,
   dialects: z.array(z.enum(["chat", "responses", "messages", "gemini"])).min(1),
-  /**
-   * Files written into the sandbox before the start; `${home}` is the fresh HOME of the rollout. Values may use
-   * `${baseUrl}` (with /v1 where the dialect has it), `${origin}` (without), `${key}`, `${model}`, `${workdir}`, `${harness}`,
-   * `${instructionFile}`, `${mcpServersJson}`, `${maxTokens}`, `${contextWindow}`.
-   */
+  /** Named values of this harness, used as `${settings.NAME}`; a person changes them in a copy of the manifest. */
+  settings: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+  /** Files written into the sandbox before the start, by absolute path; `${home}` is the fresh HOME of the rollout. */
   files: z.record(z.string(), z.string()).default({}),
   env: z.record(z.string(), z.string()).default({}),
   /** argv; `${instruction}` is one argument unless the instruction is too long for a command line, then stdin is used. */
   command: z.array(z.string()).min(1),
-  /** How the task text reaches the program. */
+  /** How the task text reaches the program: `${instruction}` in `command`, its standard input, or `${instructionFile}`. */
   instruction: z.enum(["argument", "stdin", "file"]).default("argument"),
-  /** Further settings when the task brings MCP servers: text appended to a file, per server (`${server.name}` …). */
-  mcp: z.strictObject({ file: z.string(), perServer: z.string(), format: z.enum(["append", "json-object"]).default("append") }).optional(),
+  /** The argument that stands for `${instruction}` when it goes by standard input instead (many programs want `-`). */
+  stdinArgument: z.string().optional(),
+  /** The MCP servers of a task. Left out: the harness has no MCP and a task that needs it is refused. */
+  mcp: z
+    .strictObject({
+      transports: z.array(z.enum(["stdio", "sse", "streamable-http"])).min(1),
+      /** Appended to `file` once a server, with `${server.name}`, `${server.command}`, `${server.args}`, `${server.url}`, `${server.headers}`. */
+      file: z.string().optional(),
+      perServer: z.partialRecord(z.enum(["stdio", "sse", "streamable-http"]), z.string()).optional(),
+    })
+    .optional(),
+  stop: z
+    .strictObject({
+      /** Exit codes by which the program says that it reached a limit of its own (turns, cost): graded like any end. */
+      limitExitCodes: z.array(z.number().int().min(1).max(255)).default([]),
+    })
+    .prefault({}),
   session: z
     .strictObject({
       /** Request headers kept with each call: thread, parent, subagent marks. */
@@ -58,7 +77,7 @@ export const harnessManifestSchema = z.strictObject({
       keepaliveComments: z.boolean().default(true),
       /** Comes back for an answer whose connection it cut itself. */
       returnsForAnswer: z.boolean().default(true),
-      /** Path of a file under /logs/agent that holds the final text, written from its standard output when `stdout`. */
+      /** Where the final text is: its standard output is written to /logs/agent/final.txt (`stdout`), or it writes that itself (`file`). */
       finalText: z.enum(["none", "stdout", "file"]).default("none"),
     })
     .prefault({}),

@@ -1,0 +1,137 @@
+/**
+ * Brings exactly one version of a harness into its own folder. Atomic: everything happens in a folder beside the target, which
+ * appears by a rename; a folder that is there is whole. Two services that install at once end with one of the two results.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { arch } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { WorkbenchError } from "../errors.ts";
+import type { HarnessMount } from "../sandboxes/index.ts";
+import { keepOnly } from "./keep.ts";
+import type { HarnessManifest } from "./manifest.ts";
+import { runInstaller } from "./run-installer.ts";
+import { fillIn } from "./values.ts";
+
+export interface HarnessInstall {
+  readonly manifest: HarnessManifest;
+  /** Folder of manifest.yaml. */
+  readonly manifestFolder: string;
+  readonly target: string;
+  readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Sandboxes are Linux boxes on this machine's processor. */
+export function sandboxArchitecture(): string {
+  return arch() === "arm64" ? "arm64" : "x64";
+}
+
+/** Where an install of this manifest lies: what is installed is in the name, so that an edited manifest installs anew. */
+export function installFolder(cacheFolder: string, manifest: HarnessManifest): string {
+  const key = createHash("sha256").update(JSON.stringify(manifest.install)).digest("hex").slice(0, 8);
+  return join(cacheFolder, `${manifest.id}-${manifest.version}-${sandboxArchitecture()}-${key}`);
+}
+
+/** Installs unless the folder is there; a failure leaves nothing behind and says in one sentence what to do. */
+export async function installHarness(work: HarnessInstall): Promise<HarnessMount> {
+  const { manifest, target } = work;
+  const { install } = manifest;
+  if (install.kind === "bundled") return bundled(join(work.manifestFolder, install.path), manifest);
+  if (await isFolder(target)) return { hostFolder: target, version: basename(target) };
+
+  await mkdir(dirname(target), { recursive: true });
+  const beside = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
+  try {
+    work.onProgress(`Installing ${manifest.name} ${manifest.version}`);
+    await fetchInto(beside, work, install);
+    work.onProgress(`Installed ${manifest.name} ${manifest.version}`);
+    await rename(beside, target).catch(async (error: NodeJS.ErrnoException) => {
+      const wasFirst = (error.code === "ENOTEMPTY" || error.code === "EEXIST") && (await isFolder(target));
+      if (!wasFirst) throw error;
+    });
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+  return { hostFolder: target, version: basename(target) };
+}
+
+type Fetched = Exclude<HarnessManifest["install"], { kind: "bundled" }>;
+
+async function fetchInto(folder: string, work: HarnessInstall, install: Fetched): Promise<void> {
+  const { manifest } = work;
+  const architecture = sandboxArchitecture();
+  const named = (text: string): string => fillIn(text, { arch: architecture, version: manifest.version }, `install of harness ${manifest.id}`);
+  const run = (command: string, args: readonly string[]): Promise<void> =>
+    runInstaller({
+      harness: manifest.id,
+      command,
+      args,
+      cwd: folder,
+      onProgress: work.onProgress,
+      ...(work.signal === undefined ? {} : { signal: work.signal }),
+    });
+
+  switch (install.kind) {
+    case "npm": {
+      const packages = [install.package, ...install.extra].map(named);
+      await writeFile(join(folder, "package.json"), '{ "private": true }\n');
+      const network = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000"];
+      const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", "--no-progress"];
+      await run("npm", ["install", ...quiet, ...network, "--os=linux", `--cpu=${architecture}`, ...packages]);
+      await checkVersion(folder, packages[0] ?? "", manifest);
+      if (install.keep !== undefined) await keepOnly(folder, install.keep.map(named));
+      return;
+    }
+    case "pip":
+      await run("python3", ["-m", "pip", "install", "--quiet", "--no-input", "--target", folder, ...[install.package, ...install.extra].map(named)]);
+      return;
+    case "cargo": {
+      const features = install.features.length === 0 ? [] : ["--features", install.features.join(",")];
+      await run("cargo", ["install", "--locked", "--root", folder, ...features, named(install.package)]);
+      return;
+    }
+  }
+}
+
+/** npm on an old Node quietly takes another version when the wanted one asks for a newer Node. */
+async function checkVersion(folder: string, wanted: string, manifest: HarnessManifest): Promise<void> {
+  const at = wanted.lastIndexOf("@");
+  const name = wanted.slice(0, at);
+  const text = await readFile(join(folder, "node_modules", name, "package.json"), "utf8");
+  const { version } = JSON.parse(text) as { version?: unknown };
+  if (version === wanted.slice(at + 1)) return;
+  throw new WorkbenchError(
+    "harness",
+    `npm installed ${name} ${String(version)} in place of ${wanted}.`,
+    `Give an exact version in the manifest of ${manifest.id}.`,
+  );
+}
+
+/** What ships is used where it lies; the key is of its content, so that an edited agent is copied into images anew. */
+async function bundled(path: string, manifest: HarnessManifest): Promise<HarnessMount> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || !found.isDirectory()) {
+    throw new WorkbenchError(
+      "harness",
+      `Harness ${manifest.id} says that it is in ${path}, which is no folder.`,
+      "Correct install.path in its manifest.",
+      { exitCode: 2 },
+    );
+  }
+  const folder = await realpath(path);
+  return { hostFolder: folder, version: `${manifest.id}-${manifest.version}-${await folderKey(folder)}` };
+}
+
+async function folderKey(folder: string): Promise<string> {
+  const hash = createHash("sha256");
+  const items = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = items.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
+  for (const file of files.toSorted()) hash.update(`${file.slice(folder.length)}\0`).update(await readFile(file));
+  return hash.digest("hex").slice(0, 12);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true;
+}

@@ -1,0 +1,129 @@
+/**
+ * From a manifest and the values of one rollout to what is put into the sandbox and what is run there: pure, nothing is
+ * written here. The instruction goes as an argument only while it fits: one string of a command line may have 128 KiB at most.
+ */
+import { WorkbenchError } from "../errors.ts";
+import type { McpServer } from "../tasks/index.ts";
+import type { HarnessManifest } from "./manifest.ts";
+import { fillIn, type ManifestValues } from "./values.ts";
+
+/** Inside the sandbox. */
+export const harnessFolder = "/opt/harness";
+export const harnessHome = "/home/agent";
+export const harnessLogs = "/logs/agent";
+const instructionFile = `${harnessHome}/.openforge-task.md`;
+const instructionPlaceholder = `\${instruction}`;
+/** Linux takes 131,072 bytes a string with its closing zero. */
+const argumentLimitBytes = 131_071;
+
+export interface LaunchValues {
+  /** `http://127.0.0.1:8790/r/r-1`: the model origin of this rollout as seen inside, without `/v1`. */
+  readonly origin: string;
+  readonly key: string;
+  readonly model: string;
+  readonly workdir: string;
+  readonly instruction: string;
+  readonly mcpServers: readonly McpServer[];
+  /** Environment of the task, below the harness's own. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** `x64` or `arm64`: of the sandbox. */
+  readonly architecture: string;
+  readonly contextWindow?: number;
+  readonly maxTokens?: number;
+}
+
+export interface Launch {
+  /** Absolute path inside → text. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+  /** null = /dev/null. */
+  readonly stdin: Uint8Array | null;
+}
+
+/** Fills a manifest for one rollout. A task that the harness cannot serve is refused with one sentence. */
+export function prepareLaunch(manifest: HarnessManifest, given: LaunchValues): Launch {
+  refuseUnknownServers(manifest, given.mcpServers);
+  const asArgument = manifest.instruction === "argument" && Buffer.byteLength(given.instruction) <= argumentLimitBytes;
+  const values = valuesOf(manifest, given, asArgument);
+  const fill = (text: string, where: string): string => fillIn(text, values, `${where} of harness ${manifest.id}`);
+
+  const files: Record<string, string> = {};
+  for (const [path, text] of Object.entries(manifest.files)) files[fill(path, "files")] = fill(text, `the file ${path}`);
+  appendServers(manifest, given, files, values);
+  if (manifest.instruction === "file") files[instructionFile] = given.instruction;
+
+  const env: Record<string, string> = { ...given.environment, HOME: harnessHome };
+  for (const [name, text] of Object.entries(manifest.env)) env[name] = fill(text, `env ${name}`);
+
+  const byStdin = manifest.instruction === "stdin" || (manifest.instruction === "argument" && !asArgument);
+  const dropped = !asArgument && manifest.stdinArgument === undefined;
+  const command = manifest.command.filter((argument) => !dropped || argument !== instructionPlaceholder).map((argument) => fill(argument, "command"));
+  const tooLong = command.find((argument) => Buffer.byteLength(argument) > argumentLimitBytes);
+  if (tooLong !== undefined) {
+    throw new WorkbenchError("harness", `An argument of ${manifest.id} is longer than a command line allows.`, "Let the manifest pass it by a file.");
+  }
+  return { files, env, command, stdin: byStdin ? Buffer.from(given.instruction) : null };
+}
+
+function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: boolean): ManifestValues {
+  const settings = Object.fromEntries(Object.entries(manifest.settings).map(([name, value]) => [`settings.${name}`, value]));
+  const stdinArgument = manifest.stdinArgument ?? "";
+  return {
+    ...settings,
+    home: harnessHome,
+    harness: harnessFolder,
+    logs: harnessLogs,
+    workdir: given.workdir,
+    origin: given.origin,
+    baseUrl: `${given.origin}/v1`,
+    key: given.key,
+    model: given.model,
+    instruction: asArgument ? given.instruction : stdinArgument,
+    instructionFile,
+    mcpServersJson: JSON.stringify(Object.fromEntries(given.mcpServers.map((server) => [server.name, serverJson(server)]))),
+    maxTokens: given.maxTokens ?? manifest.limits.maxTokens,
+    contextWindow: given.contextWindow ?? manifest.limits.contextWindow,
+    version: manifest.version,
+    arch: given.architecture,
+    machine: given.architecture === "arm64" ? "aarch64" : "x86_64",
+  };
+}
+
+/** The form that most harnesses read under `mcpServers`. */
+function serverJson(server: McpServer): Record<string, unknown> {
+  if (server.transport === "stdio") return { command: server.command ?? "", args: server.args };
+  return { type: server.transport === "sse" ? "sse" : "http", url: server.url ?? "", headers: server.headers };
+}
+
+function refuseUnknownServers(manifest: HarnessManifest, servers: readonly McpServer[]): void {
+  for (const server of servers) {
+    if (manifest.mcp?.transports.includes(server.transport) === true) continue;
+    const why = manifest.mcp === undefined ? "cannot use MCP servers" : `cannot use MCP servers over ${server.transport}`;
+    throw new WorkbenchError(
+      "harness",
+      `Harness ${manifest.id} ${why}, and the task brings one (${server.name}).`,
+      "Run this task with another harness.",
+      { exitCode: 2 },
+    );
+  }
+}
+
+function appendServers(manifest: HarnessManifest, given: LaunchValues, files: Record<string, string>, values: ManifestValues): void {
+  const { file, perServer } = manifest.mcp ?? {};
+  if (file === undefined || perServer === undefined) return;
+  const path = fillIn(file, values, `mcp.file of harness ${manifest.id}`);
+  for (const server of given.mcpServers) {
+    const template = perServer[server.transport];
+    if (template === undefined) continue;
+    const ofServer: ManifestValues = {
+      ...values,
+      "server.name": server.name,
+      "server.command": server.command ?? "",
+      "server.args": server.args,
+      "server.url": server.url ?? "",
+      "server.headers": server.headers,
+    };
+    files[path] = (files[path] ?? "") + fillIn(template, ofServer, `mcp.perServer of harness ${manifest.id}`);
+  }
+}

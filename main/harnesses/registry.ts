@@ -1,0 +1,115 @@
+/** The harnesses this workbench knows: those that ship and those of the data folder's own `harnesses/`. Installs on demand, once. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkbenchError } from "../errors.ts";
+import type { HarnessMount } from "../sandboxes/index.ts";
+import { installFolder, installHarness } from "./install.ts";
+import type { HarnessManifest } from "./manifest.ts";
+import { requireManifest } from "./read-manifest.ts";
+
+export interface HarnessRegistryOptions {
+  /** Manifests that ship, `<folder>/<id>/manifest.yaml`. */
+  readonly shippedFolder: string;
+  /** The user's own, of the same form; one with a shipped id takes its place. */
+  readonly userFolder: string;
+  /** Installs, `<folder>/<id>-<version>-<arch>`; may be shared by services. */
+  readonly cacheFolder: string;
+}
+
+export interface HarnessEntry {
+  readonly id: string;
+  /** Folder that holds manifest.yaml. */
+  readonly folder: string;
+  /** null when the manifest has faults. */
+  readonly manifest: HarnessManifest | null;
+  /** One sentence when the manifest has faults. */
+  readonly fault: string | null;
+  readonly installed: boolean;
+}
+
+export interface HarnessRegistry {
+  /** Every harness by id; a faulty manifest is listed with its fault. */
+  list(): Promise<readonly HarnessEntry[]>;
+  /** The manifest of one harness; an unknown id or a faulty manifest is a WorkbenchError. */
+  get(id: string): Promise<HarnessManifest>;
+  /** Makes the harness available for sandboxes of this architecture; installs at the first call, concurrent calls join. */
+  install(id: string, onProgress?: (line: string) => void, signal?: AbortSignal): Promise<HarnessMount>;
+}
+
+/** Opens the catalogue; reads manifests anew at every call, so that an edited file counts at once. */
+export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistry {
+  const running = new Map<string, Promise<HarnessMount>>();
+
+  async function entries(): Promise<readonly HarnessEntry[]> {
+    const byId = new Map<string, HarnessEntry>();
+    for (const folder of [options.shippedFolder, options.userFolder]) {
+      for (const id of await manifestFolders(folder)) byId.set(id, await readEntry(id, join(folder, id), options.cacheFolder));
+    }
+    return [...byId.values()].toSorted((left, right) => left.id.localeCompare(right.id));
+  }
+
+  async function entry(id: string): Promise<HarnessEntry & { manifest: HarnessManifest }> {
+    const all = await entries();
+    const found = all.find((candidate) => candidate.id === id);
+    if (found === undefined) {
+      const known = all.map((candidate) => candidate.id).join(", ");
+      throw new WorkbenchError(
+        "not-found",
+        `There is no harness called ${id}.`,
+        `Use one of ${known}, or write ${join(options.userFolder, id, "manifest.yaml")}.`,
+      );
+    }
+    const { manifest } = found;
+    if (manifest === null)
+      throw new WorkbenchError("harness", found.fault ?? "", "Correct the manifest; docs/harnesses.md has every key.", { exitCode: 2 });
+    return { ...found, manifest };
+  }
+
+  return {
+    list: entries,
+    get: async (id) => (await entry(id)).manifest,
+    async install(id, onProgress = () => undefined, signal) {
+      const { manifest, folder } = await entry(id);
+      const target = installFolder(options.cacheFolder, manifest);
+      const joined = running.get(target);
+      if (joined !== undefined) return joined;
+      const work = installHarness({ manifest, manifestFolder: folder, target, onProgress, ...(signal === undefined ? {} : { signal }) });
+      running.set(target, work);
+      try {
+        return await work;
+      } finally {
+        running.delete(target);
+      }
+    },
+  };
+}
+
+async function manifestFolders(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return found.filter((item) => item.isDirectory() && !item.name.startsWith(".")).map((item) => item.name);
+}
+
+async function readEntry(id: string, folder: string, cacheFolder: string): Promise<HarnessEntry> {
+  const path = join(folder, "manifest.yaml");
+  const broken = (fault: string): HarnessEntry => ({ id, folder, manifest: null, fault, installed: false });
+  try {
+    const manifest = requireManifest(await readFile(path, "utf8"), path);
+    if (manifest.id !== id) return broken(`${path}: the id is ${manifest.id} and the folder is called ${id}; both must be the same.`);
+    const installed = manifest.install.kind === "bundled" || (await exists(installFolder(cacheFolder, manifest)));
+    return { id, folder, manifest, fault: null, installed };
+  } catch (error) {
+    if (error instanceof WorkbenchError) return broken(error.message);
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return broken(`${folder} has no manifest.yaml.`);
+    throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

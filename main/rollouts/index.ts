@@ -1,0 +1,2 @@
+export * from "./contract.ts";
+// Function of this face: createRolloutService(options): RolloutService.
