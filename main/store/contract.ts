@@ -207,6 +207,8 @@ export interface Store {
   appendEvent(event: Omit<EventRecord, "sequence">): EventRecord;
   /** Events after `sequence`, oldest first, at most `limit`. */
   eventsAfter(sequence: number, limit: number, filter?: { readonly experimentId?: string; readonly rolloutId?: string }): readonly EventRecord[];
+  /** Sequence of the newest event; 0 when there is none. */
+  lastSequence(): number;
   /** Called after each committed event, in order. Returns the unsubscriber. */
   onEvent(listener: (event: EventRecord) => void): () => void;
 
