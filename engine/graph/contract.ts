@@ -1,0 +1,107 @@
+/**
+ * The calls of one attempt as a prefix forest over token ids, and its chains.
+ * A node is a call with tokens; its parent is the call with the longest prompt + completion that its own prompt begins with.
+ * A node extends its parent's chain if it is the first to do so, else it begins a new one; so a chain's number never changes
+ * as calls arrive. The chain that a node extends or begins owns the node's sampled tokens: only there can their mask be 1.
+ */
+
+/** Tokens a call adds to its parent. The store's NodeRecord has this shape. */
+export interface GraphNode {
+  readonly callId: string;
+  readonly parentCallId: string | null;
+  readonly addedPromptIds: Int32Array;
+  readonly sampledIds: Int32Array;
+  /** One per sampled id, not finite where the engine gave no number; or empty when none were captured. */
+  readonly logprobs: Float32Array;
+  readonly promptLength: number;
+}
+
+/** Why sampled tokens of a call are not trained, whatever chain they are on. */
+export type Exclusion = "undelivered" | "quarantined" | "edited" | "late";
+
+/** What is known about a call besides its tokens. Keys are opaque: equal keys mean equal things. */
+export interface GraphCall {
+  readonly id: string;
+  /** Number of the call in its attempt; the order of the forest. */
+  readonly index: number;
+  readonly excluded: Exclusion | null;
+  /** Cause that the prompt assembly recorded, if it did. */
+  readonly recordedBreak: BreakCause | null;
+  /** One key a message of the request, in order. Empty when unknown. */
+  readonly messages: readonly string[];
+  /** Key of the answer as a message; null when unknown or none. */
+  readonly answer: string | null;
+  /** Key of the tool definitions; null when unknown. */
+  readonly tools: string | null;
+  /** Conversation (thread) that the harness names in its headers; null when it names none. */
+  readonly thread: string | null;
+}
+
+export const breakCauses = ["template", "re-tokenisation", "compaction", "subagent", "tools-changed", "edited-turn", "branch"] as const;
+/** `edited-turn`: the harness changed a message it had sent. `branch`: two calls go on from the same history. */
+export type BreakCause = (typeof breakCauses)[number];
+
+export interface Chain {
+  readonly number: number;
+  /** Indexes of the calls on the path, root first. */
+  readonly calls: readonly number[];
+  /** How many of them, from the end, this chain owns. */
+  readonly owned: number;
+  /** Tokens on the path; 0 for a text-only chain. */
+  readonly tokens: number;
+  /** Tokens with mask 1. */
+  readonly trained: number;
+  /** Why this chain is not the continuation of an earlier one; null for the first. */
+  readonly breakCause: BreakCause | null;
+  readonly trainable: boolean;
+  /** Why not; null when trainable. */
+  readonly reason: string | null;
+}
+
+export interface TokenSegment {
+  readonly callIndex: number;
+  readonly kind: "prompt" | "sampled";
+  /** Half-open, positions on the chain. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A chain laid out: what a trainer reads and the token view shows. All arrays have one entry a token. */
+export interface ChainTokens {
+  readonly ids: Int32Array;
+  readonly mask: Uint8Array;
+  /** NaN where none was captured and on everything not sampled. */
+  readonly logprobs: Float32Array;
+  readonly segments: readonly TokenSegment[];
+}
+
+export interface Reconstruction {
+  readonly chains: readonly Chain[];
+  /** Chain that owns the call's tokens, by call index; a call that is in none is absent. */
+  readonly chainOfCall: ReadonlyMap<number, number>;
+  readonly counts: {
+    readonly sampled: number;
+    readonly trained: number;
+    readonly breaks: Readonly<Record<BreakCause, number>>;
+    readonly excluded: Readonly<Record<Exclusion, number>>;
+    /** Sampled tokens left out because no finite log-probability came with them. */
+    readonly withoutLogprob: number;
+  };
+  /** Some chain is trainable. */
+  readonly trainable: boolean;
+  /** Why none is; null when trainable. */
+  readonly reason: string | null;
+  tokensOf(chain: number): ChainTokens;
+}
+
+/** Where a finished call belongs, found while the rollout runs. */
+export interface Placement {
+  readonly parentCallId: string | null;
+  readonly addedPromptIds: Int32Array;
+  readonly promptLength: number;
+}
+
+export interface PlacementIndex {
+  /** Places one call after all it was sampled after; O(prompt length). The arrays are kept, not copied. */
+  placeCall(call: { readonly callId: string; readonly promptIds: Int32Array; readonly sampledIds: Int32Array }): Placement;
+}

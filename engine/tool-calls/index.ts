@@ -1,0 +1,2 @@
+export * from "./contract.ts";
+export { createAnswerParser, parseAnswer } from "./parse-answer.ts";
