@@ -6,6 +6,14 @@
 export type SandboxKind = "local" | "docker" | "kubernetes";
 export type NetworkMode = "no-network" | "public" | "allowlist";
 
+/** Where things are inside, in every kind. */
+export const insidePaths = {
+  /** The harness of `provide`, read-only. */
+  harness: "/opt/harness",
+  /** The Node that the workbench brings; its folder is on PATH too (first in `local`, last where an image has its own PATH). */
+  node: "/opt/openforge/bin/node",
+} as const;
+
 /** What a sandbox really isolates, in words for a person; stored with the rollout. */
 export interface IsolationReport {
   readonly files: string;
@@ -51,12 +59,12 @@ export interface ExecRequest {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** `agent` may not read /tests; `verifier` runs as the grader. Kinds without users map both to their one user. */
+  /** An account of the image, by name or number; left out = the image's own. A kind with one account (local) ignores it. */
   readonly user?: string;
   readonly stdin?: Uint8Array;
   /** Kill the whole process tree after this time. */
   readonly timeoutMs: number;
-  /** Bytes of each stream kept; more is counted and dropped. */
+  /** Bytes of each stream kept and handed to `onOutput`; more is counted and dropped. */
   readonly outputLimitBytes: number;
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 }
@@ -78,11 +86,15 @@ export interface Sandbox {
   readonly fingerprint: Readonly<Record<string, string>>;
   /** Base of every model URL as seen inside, e.g. `http://127.0.0.1:8790`; null when there is no proxy link. */
   readonly modelBaseHost: string | null;
+  /** Makes a harness visible. A sandbox starts at its first use, and mounts are fixed then: call it before any exec or copy. */
   provide(harness: HarnessMount): Promise<void>;
-  /** Copies a host file or folder to an absolute path inside. */
+  /** Copies a host file to, or the content of a host folder into, an absolute path inside; missing parents are made. */
   upload(hostPath: string, insidePath: string): Promise<void>;
   writeFile(insidePath: string, bytes: Uint8Array, mode?: number): Promise<void>;
-  /** Copies a file or folder out; a missing source is `false`, not an error. Links out of the box are never followed. */
+  /**
+   * Copies a file to, or the content of a folder into, `hostPath`; a missing source is `false`, not an error.
+   * Links are neither followed nor copied; a transfer over the size limit fails with a SandboxError.
+   */
   download(insidePath: string, hostPath: string): Promise<boolean>;
   exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
   /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */

@@ -1,1 +1,2 @@
 export * from "./contract.ts";
+export { type SandboxProvidersOptions, sandboxProviders } from "./providers.ts";

@@ -1,0 +1,27 @@
+import { WorkbenchError } from "../errors.ts";
+import type { SandboxKind, SandboxProvider } from "./contract.ts";
+
+export interface SandboxProvidersOptions {
+  /** Folder of this service for what sandboxes leave on disk; on a disk with room, removed sandbox by sandbox. */
+  readonly stateFolder: string;
+  /** Docker's socket. Default: `DOCKER_HOST` when it names a socket, else `/var/run/docker.sock`. */
+  readonly dockerSocket?: string;
+}
+
+/** Every kind of sandbox of this machine. Making a provider starts nothing. */
+export function sandboxProviders(_options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
+  return { local: refusingProvider("local"), docker: refusingProvider("docker"), kubernetes: refusingProvider("kubernetes") };
+}
+
+function refusingProvider(kind: SandboxKind): SandboxProvider {
+  const detail = `this version of the workbench has no ${kind} sandbox`;
+  const remedy = "Use --sandbox local or --sandbox docker.";
+  return {
+    kind,
+    probe: async () => ({ ready: false, detail, remedy }),
+    create: async () => {
+      throw new WorkbenchError("unavailable", detail, remedy);
+    },
+    reap: async () => [],
+  };
+}
