@@ -1,6 +1,6 @@
 /** Where things lie on this machine. Nothing here is created before it is used. */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,6 +33,11 @@ export function productFolder(): string {
     folder = parent;
   }
   return folder;
+}
+
+export function productVersion(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(join(productFolder(), "package.json"), "utf8"));
+  return manifest.version;
 }
 
 function isProduct(folder: string): boolean {

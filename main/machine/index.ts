@@ -1,1 +1,2 @@
+export { examineMachine } from "./examine.ts";
 export * from "./folders.ts";

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { type HarnessEntry, probeHarness } from "../../harnesses/index.ts";
+import type { WorkbenchParts } from "../context.ts";
+import type { contractImplementer } from "../implementer.ts";
+import { captureSchema, type HarnessView } from "../views.ts";
+import { streamWork } from "../work-stream.ts";
+
+const probeSetting = z.object({ at: z.number(), ok: z.boolean(), detail: z.string(), capture: captureSchema.nullable() });
+
+export function harnessHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {
+  const { harnesses, store } = parts;
+  const view = (entry: HarnessEntry): HarnessView => {
+    const { manifest } = entry;
+    const probed = store.setting(`harness-probe:${entry.id}`);
+    return {
+      id: entry.id,
+      name: manifest?.name ?? entry.id,
+      version: manifest?.version ?? "–",
+      licence: manifest?.licence ?? "–",
+      summary: manifest?.summary ?? entry.fault ?? "",
+      dialects: manifest?.dialects ?? [],
+      prefix: manifest?.prefix ?? "no",
+      resident: manifest?.resident ?? false,
+      installed: entry.installed,
+      install: manifest?.install.kind ?? "–",
+      lastProbe: probed === null ? null : probeSetting.parse(JSON.parse(probed)),
+    };
+  };
+  const find = async (id: string): Promise<HarnessView> => {
+    await harnesses.get(id);
+    const entry = (await harnesses.list()).find((candidate) => candidate.id === id);
+    if (entry === undefined) throw new Error(`harness ${id} vanished while it was read`);
+    return view(entry);
+  };
+  return {
+    list: os.harnesses.list.handler(async () => (await harnesses.list()).map(view)),
+    install: os.harnesses.install.handler(({ input, signal }) =>
+      streamWork(signal, async (report, stop) => {
+        await harnesses.install(input.id, report, stop);
+        return find(input.id);
+      }),
+    ),
+    probe: os.harnesses.probe.handler(({ input, signal }) =>
+      streamWork(signal, async (report, stop) => {
+        const probe = await probeHarness({ ...parts, socketFolder: parts.folders.runtime }, input.id, input.sandbox, report, stop);
+        store.setSetting(`harness-probe:${input.id}`, JSON.stringify({ at: Date.now(), ...probe }));
+        return find(input.id);
+      }),
+    ),
+  };
+}

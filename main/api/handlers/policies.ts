@@ -1,0 +1,32 @@
+import type { PolicyEntry } from "../../proxy/index.ts";
+import type { WorkbenchParts } from "../context.ts";
+import type { contractImplementer } from "../implementer.ts";
+import type { PolicyView } from "../views.ts";
+
+function policyView(entry: PolicyEntry): PolicyView {
+  const { definition, ...rest } = entry;
+  return { id: definition.id, kind: definition.kind, ...rest };
+}
+
+export function policyHandlers(os: ReturnType<typeof contractImplementer>, { policies }: WorkbenchParts) {
+  return {
+    list: os.policies.list.handler(() => policies.list().map(policyView)),
+    add: os.policies.add.handler(async ({ input }) => {
+      const { id, url, ...options } = input;
+      return policyView(await policies.add({ id, url, ...definedOnly(options) }));
+    }),
+    remove: os.policies.remove.handler(({ input }) => {
+      policies.remove(input.id);
+      return {};
+    }),
+    probe: os.policies.probe.handler(async ({ input }) => {
+      const { policy, capture, lost } = await policies.probe(input.id);
+      return { policy: { ...policyView(policy), capture }, lost: [...lost] };
+    }),
+  };
+}
+
+/** Without the keys whose value is undefined, which an optional field may not hold. */
+function definedOnly<T extends object>(value: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

@@ -1,0 +1,72 @@
+import { WorkbenchError } from "../../errors.ts";
+import type { RolloutRecord, Store } from "../../store/index.ts";
+import { rebuildTrajectories, tokenSpans } from "../../trajectories/index.ts";
+import type { WorkbenchParts } from "../context.ts";
+import type { contractImplementer } from "../implementer.ts";
+import { rolloutView } from "../present.ts";
+import type { ChainTokens, RolloutDetail } from "../views.ts";
+import { callView, textSlice } from "./calls.ts";
+
+export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {
+  const { store, rollouts } = parts;
+  const required = (id: string): RolloutRecord => {
+    const record = store.rollout(id);
+    if (record === null)
+      throw new WorkbenchError("not-found", `There is no rollout ${id}.`, "See `openforge runs list` and `openforge runs show EXPERIMENT`.");
+    return record;
+  };
+  return {
+    list: os.rollouts.list.handler(({ input }) => store.rolloutsOf(input.experiment).map((record) => rolloutView(record, Date.now()))),
+    get: os.rollouts.get.handler(({ input }) => rolloutDetail(parts, required(input.id))),
+    cancel: os.rollouts.cancel.handler(async ({ input }) => {
+      await rollouts.cancelRollout(required(input.id).id);
+      return {};
+    }),
+    tokens: os.rollouts.tokens.handler(({ input }) => chainTokens(store, required(input.id), input.chain)),
+    artifacts: os.rollouts.artifacts.handler(({ input }) =>
+      store.artifactsOf(required(input.id).id).map(({ kind, name, blob, size, attempt }) => ({ kind, name, blob, size, attempt })),
+    ),
+  };
+}
+
+export function blobHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts & { readBlob: (hash: string) => Uint8Array | null }) {
+  return {
+    text: os.blobs.text.handler(({ input }) => {
+      const bytes = parts.readBlob(input.hash);
+      if (bytes === null)
+        throw new WorkbenchError("not-found", `There is no stored file ${input.hash}.`, "Reload the rollout; it may have been deleted.");
+      return textSlice(bytes, 0, input.limit);
+    }),
+  };
+}
+
+function rolloutDetail({ store }: WorkbenchParts, record: RolloutRecord): RolloutDetail {
+  const reconstruction = rebuildTrajectories(store, record.id);
+  const group = store
+    .rolloutsOf(record.experimentId)
+    .filter((other) => other.taskDigest === record.taskDigest && other.harness === record.harness && other.policy === record.policy);
+  return {
+    ...rolloutView(record, Date.now()),
+    calls: store.callsOf(record.id).map((call) => callView(store, call, reconstruction.chainOfCall.get(call.index) ?? null)),
+    chains: reconstruction.chains.map(({ calls, tokens, trained, breakCause }) => ({ calls: [...calls], tokens, trained, breakCause })),
+    group: group.map((other) => ({ id: other.id, status: other.outcome?.status ?? null, reward: other.reward })),
+  };
+}
+
+function chainTokens(store: Store, record: RolloutRecord, number: number): ChainTokens {
+  const trajectories = rebuildTrajectories(store, record.id);
+  const chain = trajectories.chains[number];
+  if (chain === undefined)
+    throw new WorkbenchError(
+      "not-found",
+      `Rollout ${record.id} has no chain ${number}.`,
+      `It has ${trajectories.chains.length} chains, counted from 0.`,
+    );
+  const spans = tokenSpans(trajectories, number, null).map((span) => ({
+    ...span,
+    ids: [...span.ids],
+    texts: span.texts === null ? null : [...span.texts],
+    logprobs: span.logprobs === null ? null : [...span.logprobs],
+  }));
+  return { chain: number, total: chain.tokens, trained: chain.trained, breakCause: chain.breakCause, spans };
+}

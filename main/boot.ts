@@ -1,0 +1,96 @@
+/** Starts the workbench's parts in order of dependence, and ends them in reverse. */
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { BlobHash } from "../engine/conversation/index.ts";
+import type { WorkbenchParts } from "./api/index.ts";
+import { harnessRegistry } from "./harnesses/index.ts";
+import { cacheFolder, productFolder, productVersion, runtimeFolder } from "./machine/index.ts";
+import { createPolicyRegistry, startProxy } from "./proxy/index.ts";
+import { createRolloutService } from "./rollouts/index.ts";
+import { sandboxProviders } from "./sandboxes/index.ts";
+import { openStore, type Store } from "./store/index.ts";
+
+export interface Workbench extends WorkbenchParts {
+  readBlob(hash: string): Uint8Array | null;
+  /** Tells when work begins and when the last of it has ended. Returns the unsubscriber. */
+  onBusyChange(listener: (busy: boolean) => void): () => void;
+  close(): Promise<void>;
+}
+
+export async function bootWorkbench(options: { readonly dataFolder: string }): Promise<Workbench> {
+  const product = productFolder();
+  const resources = join(product, "resources");
+  const runtime = runtimeFolder(options.dataFolder);
+  const cache = cacheFolder();
+  mkdirSync(options.dataFolder, { recursive: true });
+  const undo: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    const store = openStore(options.dataFolder);
+    undo.push(() => store.close());
+    const ownerId = ownerOf(store);
+    const proxy = await startProxy({ store });
+    undo.push(() => proxy.close());
+    const policies = createPolicyRegistry({ store, policiesFolder: join(resources, "policies"), env: process.env });
+    const harnesses = harnessRegistry({
+      shippedFolder: join(resources, "harnesses"),
+      userFolder: join(options.dataFolder, "harnesses"),
+      cacheFolder: join(cache, "harnesses"),
+    });
+    const sandboxes = sandboxProviders({ stateFolder: join(options.dataFolder, "sandboxes"), runtimeFolder: runtime, ownerId });
+    const rollouts = createRolloutService({
+      store,
+      proxy,
+      policies,
+      harnesses,
+      sandboxes,
+      starterTasksFolder: join(resources, "tasks"),
+      socketFolder: runtime,
+      env: process.env,
+    });
+    undo.push(() => rollouts.close());
+    await rollouts.resumeUnfinished();
+    return {
+      version: productVersion(),
+      store,
+      proxy,
+      policies,
+      harnesses,
+      sandboxes,
+      rollouts,
+      folders: { resources, cache, runtime },
+      ownerId,
+      env: process.env,
+      readBlob: (hash) => store.blobs.get(hash as BlobHash),
+      onBusyChange: (listener) => watchBusy(store, listener),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** One id a data folder, so that a service never touches another's sandboxes. */
+function ownerOf(store: Store): string {
+  const known = store.setting("owner-id");
+  if (known !== null) return JSON.parse(known);
+  const made = randomUUID().slice(0, 8);
+  store.setSetting("owner-id", JSON.stringify(made));
+  return made;
+}
+
+function watchBusy(store: Store, listener: (busy: boolean) => void): () => void {
+  const isBusy = (): boolean => store.unfinishedRollouts().length > 0;
+  let last = isBusy();
+  if (last) listener(true);
+  return store.onEvent((event) => {
+    if (!event.type.startsWith("experiment.")) return;
+    const now = isBusy();
+    if (now !== last) listener(now);
+    last = now;
+  });
+}

@@ -1,0 +1,55 @@
+/** Reaches the workbench of a data folder: the running service by its private socket, else one started for the length of the call. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createORPCClient } from "@orpc/client";
+import { RPCLink } from "@orpc/client/websocket";
+import type { ContractRouterClient } from "@orpc/contract";
+import { createRouterClient } from "@orpc/server";
+import { WebSocket } from "ws";
+import type { contract } from "../api/contract.ts";
+import { createRouter } from "../api/index.ts";
+import { bootWorkbench } from "../boot.ts";
+import { runtimeFolder } from "../machine/index.ts";
+
+export type WorkbenchClient = ContractRouterClient<typeof contract>;
+
+export interface Connection {
+  readonly client: WorkbenchClient;
+  /** True when another process runs the service. */
+  readonly remote: boolean;
+  close(): Promise<void>;
+}
+
+export function serviceSocket(data: string): string {
+  return join(runtimeFolder(data), "service.sock");
+}
+
+/** A client of the service that already runs for this data folder, or null. */
+export async function connectToRunning(data: string): Promise<Connection | null> {
+  const path = serviceSocket(data);
+  if (!existsSync(path)) return null;
+  const socket = new WebSocket(`ws+unix:${path}:/rpc`);
+  const opened = await new Promise<boolean>((resolve) => {
+    socket.once("open", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  });
+  if (!opened) return null;
+  const client: WorkbenchClient = createORPCClient(new RPCLink({ websocket: socket as unknown as globalThis.WebSocket }));
+  return {
+    client,
+    remote: true,
+    close: () =>
+      new Promise((resolve) => {
+        socket.once("close", () => resolve());
+        socket.close();
+      }),
+  };
+}
+
+export async function connect(data: string): Promise<Connection> {
+  const running = await connectToRunning(data);
+  if (running !== null) return running;
+  const workbench = await bootWorkbench({ dataFolder: data });
+  const client: WorkbenchClient = createRouterClient(createRouter(workbench), { context: {} });
+  return { client, remote: false, close: () => workbench.close() };
+}

@@ -1,0 +1,78 @@
+import type { Command } from "commander";
+import { WorkbenchError } from "../errors.ts";
+import { print, printJson, table } from "./output.ts";
+import { type CommonOptions, runVerb, verb } from "./verb.ts";
+
+interface AddOptions extends CommonOptions {
+  readonly kind?: string;
+  readonly model?: string;
+  readonly keyVariable?: string;
+  readonly tokenizer?: string;
+}
+
+export function policyCommand(): Command {
+  const policy = verb("policy", "what answers model calls", "openforge policy list");
+  policy.addCommand(
+    verb("list", "endpoints and built-in policies", "openforge policy list").action((options: CommonOptions) =>
+      runVerb(options, async ({ client, json }) => {
+        const policies = await client.policies.list();
+        if (json) printJson(policies);
+        else
+          print(
+            table(
+              ["id", "kind", "address", "capture", "token-in"],
+              policies.map((row) => [row.id, row.kind, row.address, row.capture ?? "not probed", row.takesTokenIds ? "yes" : "no"]),
+            ),
+          );
+        return 0;
+      }),
+    ),
+  );
+  policy.addCommand(
+    verb("add", "save an endpoint", "openforge policy add my-vllm http://127.0.0.1:8000/v1 --kind vllm --model my-model --key-variable VLLM_KEY")
+      .argument("<id>")
+      .argument("<url>")
+      .option("--kind <kind>", "vllm or openai-compatible (default: probed)")
+      .option("--model <name>", "model name to ask for")
+      .option("--key-variable <NAME>", "environment variable that holds the key; the key itself is never stored")
+      .option("--tokenizer <folder>", "Hugging Face folder with tokenizer and chat template, for token-in")
+      .action((id: string, url: string, options: AddOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          if (options.kind !== undefined && options.kind !== "vllm" && options.kind !== "openai-compatible") {
+            throw new WorkbenchError(
+              "usage",
+              `There is no kind of endpoint called \`${options.kind}\`.`,
+              "Use --kind vllm or --kind openai-compatible.",
+            );
+          }
+          const added = await client.policies.add({
+            id,
+            url,
+            ...(options.kind === undefined ? {} : { kind: options.kind }),
+            ...(options.model === undefined ? {} : { model: options.model }),
+            ...(options.keyVariable === undefined ? {} : { keyVariable: options.keyVariable }),
+            ...(options.tokenizer === undefined ? {} : { tokenizer: options.tokenizer }),
+          });
+          if (json) printJson(added);
+          else print(`Saved ${added.id} (${added.address}). Next: openforge policy probe ${added.id}`);
+          return 0;
+        }),
+      ),
+  );
+  policy.addCommand(
+    verb("probe", "ask an endpoint how much of the tokens it gives back", "openforge policy probe my-vllm")
+      .argument("<policy>")
+      .action((id: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          const { policy: probed, lost } = await client.policies.probe({ id });
+          if (json) printJson({ ...probed, lost });
+          else {
+            print(`${probed.id}: ${probed.capture ?? "nothing"}`);
+            for (const line of lost) print(`  lost: ${line}`);
+          }
+          return probed.capture === "nothing" ? 1 : 0;
+        }),
+      ),
+  );
+  return policy;
+}

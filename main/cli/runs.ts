@@ -1,0 +1,133 @@
+import type { Command } from "commander";
+import type { RolloutDetail } from "../api/views.ts";
+import { printExperimentResult } from "./follow-experiment.ts";
+import { number, print, printJson, table } from "./output.ts";
+import { type CommonOptions, runVerb, type VerbContext, verb } from "./verb.ts";
+
+export function runsCommand(): Command {
+  const runs = verb("runs", "experiments and rollouts in the store", "openforge runs list");
+  runs.addCommand(
+    verb("list", "experiments, newest first", "openforge runs list --json").action((options: CommonOptions) =>
+      runVerb(options, async ({ client, json }) => {
+        const experiments = await client.experiments.list();
+        if (json) printJson(experiments);
+        else {
+          print(
+            table(
+              ["id", "name", "status", "rollouts", "mean reward", "n", "harnesses", "policies"],
+              experiments.map((experiment) => [
+                experiment.id,
+                experiment.name,
+                experiment.status,
+                `${experiment.ended}/${experiment.total}`,
+                number(experiment.reward.mean),
+                String(experiment.reward.n),
+                experiment.harnesses.join(", "),
+                experiment.policies.join(", "),
+              ]),
+            ),
+          );
+        }
+        return 0;
+      }),
+    ),
+  );
+  runs.addCommand(
+    verb("show", "one experiment or one rollout", "openforge runs show r-8c2b")
+      .argument("<id>")
+      .action((id: string, options: CommonOptions) => runVerb(options, (context) => show(context, id))),
+  );
+  runs.addCommand(
+    verb("cancel", "cancel an experiment or a rollout", "openforge runs cancel e-1f0a")
+      .argument("<id>")
+      .action((id: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          const result = id.startsWith("r-") ? { ...(await client.rollouts.cancel({ id })), cancelled: 1 } : await client.experiments.cancel({ id });
+          if (json) printJson(result);
+          else print(`Cancelled ${result.cancelled} rollouts.`);
+          return 0;
+        }),
+      ),
+  );
+  runs.addCommand(
+    verb("delete", "delete an experiment with its recordings", "openforge runs delete e-1f0a")
+      .argument("<id>")
+      .action((id: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          await client.experiments.remove({ id });
+          if (json) printJson({ deleted: id });
+          else print(`Deleted ${id}.`);
+          return 0;
+        }),
+      ),
+  );
+  return runs;
+}
+
+export function callsCommand(): Command {
+  return verb("calls", "the model calls of a rollout", "openforge calls r-8c2b")
+    .argument("<rollout>")
+    .action((id: string, options: CommonOptions) =>
+      runVerb(options, async ({ client, json }) => {
+        const rollout = await client.rollouts.get({ id });
+        if (json) printJson(rollout.calls);
+        else printCalls(rollout);
+        return 0;
+      }),
+    );
+}
+
+async function show({ client, json }: VerbContext, id: string): Promise<0> {
+  if (!id.startsWith("r-")) {
+    const result = await client.experiments.result({ id });
+    if (json) printJson(result);
+    else printExperimentResult(result);
+    return 0;
+  }
+  const rollout = await client.rollouts.get({ id });
+  if (json) {
+    printJson(rollout);
+    return 0;
+  }
+  print(`${rollout.id}  ${rollout.task}  ${rollout.harness} ${rollout.harnessVersion}  ${rollout.policy}  in ${rollout.sandbox}`);
+  print(`outcome   ${rollout.status ?? rollout.phase}${rollout.cause === null ? "" : ` · ${rollout.cause}`}  (${rollout.action ?? "not ended"})`);
+  if (rollout.detail !== null) print(`          ${rollout.detail}`);
+  print(`reward    ${number(rollout.reward)}`);
+  print(`trainable ${rollout.trainable === true ? "yes" : (rollout.trainableReason ?? "not ended")}`);
+  print(`phases    ${rollout.phases.map((phase) => `${phase.name} ${number(phase.seconds, 1)} s`).join(" · ")}`);
+  print("");
+  printCalls(rollout);
+  print("");
+  print(
+    table(
+      ["chain", "calls", "tokens", "trained", "break"],
+      rollout.chains.map((chain, index) => [
+        String(index),
+        chain.calls.join(" "),
+        String(chain.tokens),
+        String(chain.trained),
+        chain.breakCause ?? "–",
+      ]),
+    ),
+  );
+  return 0;
+}
+
+function printCalls(rollout: RolloutDetail): void {
+  print(
+    table(
+      ["call", "dialect", "status", "chain", "prompt", "sampled", "capture", "retries", "summary"],
+      rollout.calls.map((call) => [
+        String(call.index),
+        call.dialect,
+        call.aborted ? "aborted" : call.status,
+        call.chain === null ? "–" : String(call.chain),
+        String(call.promptTokens),
+        String(call.completionTokens),
+        call.capture,
+        String(call.retries),
+        call.summary.slice(0, 80),
+      ]),
+    ),
+  );
+}
