@@ -23,7 +23,7 @@ export function readManifest(text: string): ManifestReading {
     return { ok: false, faults };
   }
   if (!isMap(document.contents)) return { ok: false, faults: [{ line: 1, message: "The manifest is not a table of keys, as in `id: my-agent`." }] };
-  const parsed = harnessManifestSchema.safeParse(document.toJS());
+  const parsed = harnessManifestSchema.safeParse(document.toJS(), { reportInput: true });
   if (parsed.success) return { ok: true, manifest: parsed.data };
   const faults = parsed.error.issues.map((issue) => ({ line: lineOf(document.contents, issue, lines), message: sentence(issue) }));
   return { ok: false, faults: faults.toSorted((left, right) => left.line - right.line) };
@@ -73,15 +73,17 @@ function sentence(issue: z.core.$ZodIssue): string {
     case "unrecognized_keys":
       return `${where === "" ? "" : `${subject}: `}unknown key \`${issue.keys.join("`, `")}\`.`;
     case "invalid_type":
-      return "input" in issue && issue.input === undefined
-        ? `${subject} is missing or not ${article(issue.expected)}.`
+      return issue.input === undefined
+        ? `${subject} is missing; it is ${article(issue.expected)}.`
         : `${subject} must be ${article(issue.expected)}.`;
     case "invalid_value":
       return `${subject} must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map(String).join(", ")}.`;
     case "invalid_format":
       return `${subject} must be ${issue.message.startsWith("Invalid") ? `of the form ${issue.pattern ?? issue.format}` : issue.message}.`;
     case "invalid_union":
-      return `${subject} must name one of the known kinds: bundled, npm, pip, cargo.`;
+      return `${subject} must be one of bundled, npm, pip, cargo.`;
+    case "too_small":
+      return issue.origin === "array" ? `${subject} needs at least one entry.` : `${subject} must be more than ${issue.minimum}.`;
     default:
       return `${subject}: ${issue.message}.`;
   }

@@ -4,13 +4,13 @@
  */
 import type { ExperimentSpec, SummaryRow } from "../api/views.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
-import type { PolicyRegistry, Proxy } from "../proxy/index.ts";
+import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts";
 import type { SandboxKind, SandboxProvider } from "../sandboxes/index.ts";
 import type { Store } from "../store/index.ts";
 
 export interface RolloutServiceOptions {
   readonly store: Store;
-  readonly proxy: Proxy;
+  readonly proxy: RecordingProxy;
   readonly policies: PolicyRegistry;
   readonly harnesses: HarnessRegistry;
   readonly sandboxes: Readonly<Record<SandboxKind, SandboxProvider>>;
