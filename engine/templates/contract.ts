@@ -1,0 +1,98 @@
+/**
+ * Chat templates: Jinja with Python's values, byte for byte as `apply_chat_template` of the reference renders them
+ * (trimmed blocks, `{% generation %}`, loop controls, `tojson` without escapes, `strftime_now`, `raise_exception`).
+ */
+import type { JsonObject, JsonValue } from "../json/index.ts";
+
+export const templateErrorKinds = [
+  "raise_exception",
+  "TemplateSyntaxError",
+  "TemplateAssertionError",
+  "TemplateRuntimeError",
+  "UndefinedError",
+  "SecurityError",
+  "FilterArgumentError",
+  "TypeError",
+  "ValueError",
+  "KeyError",
+  "IndexError",
+  "AttributeError",
+  "OverflowError",
+  "ZeroDivisionError",
+  /** A bound of ours was reached: steps, text length or depth. */
+  "LimitError",
+] as const;
+export type TemplateErrorKind = (typeof templateErrorKinds)[number];
+
+/** A template that cannot be compiled, or that fails on this conversation. `line` is 1-based in the template. */
+export class TemplateError extends Error {
+  readonly kind: TemplateErrorKind;
+  /** The message alone, as the reference words it. */
+  readonly reason: string;
+  readonly line: number | null;
+  constructor(kind: TemplateErrorKind, reason: string, line: number | null = null) {
+    super(line === null ? reason : `${reason} (line ${line} of the chat template)`);
+    this.name = "TemplateError";
+    this.kind = kind;
+    this.reason = reason;
+    this.line = line;
+  }
+}
+
+/** A part of the rendered text that came from the conversation, in UTF-16 units. */
+export interface ContentSpan {
+  readonly start: number;
+  readonly end: number;
+  /** Index of the message in the context's `messages`; `toolsSource` for a tool definition. */
+  readonly source: number;
+}
+export const toolsSource = -1;
+
+export interface Rendered {
+  readonly text: string;
+  /** What `{% generation %}` encloses: half-open, Unicode code points, as the reference reports. */
+  readonly generationSpans: readonly { readonly start: number; readonly end: number }[];
+  /** In order, never overlapping. Text outside them is the template's own; only there may control tokens lie. */
+  readonly contentSpans: readonly ContentSpan[];
+}
+
+export interface RenderOptions {
+  /** Clock of `strftime_now`; its local fields are used. */
+  readonly now: Date;
+  /** Bounds on a hostile template; the defaults suit real ones. */
+  readonly limits?: { readonly steps?: number; readonly textLength?: number };
+}
+
+/** The variables of a rendering. Made by `templateContext` or `variablesFromJson`. */
+export interface TemplateContext {
+  readonly variables: ReadonlyMap<string, unknown>;
+}
+
+export interface ChatTemplate {
+  readonly source: string;
+  /** Throws `TemplateError`. */
+  render(context: TemplateContext, options: RenderOptions): Rendered;
+}
+
+/** A conversation as `apply_chat_template` takes it. */
+export interface ChatInput {
+  readonly messages: readonly JsonObject[];
+  /** Absent or null = none. */
+  readonly tools?: readonly JsonValue[] | null;
+  readonly documents?: readonly JsonValue[] | null;
+  readonly addGenerationPrompt: boolean;
+  /** Further template variables: special tokens by name, `enable_thinking` … */
+  readonly variables?: JsonObject;
+}
+
+/** Whether prompts stay beginnings of later prompts at one assistant turn. */
+export interface TurnStability {
+  /** Index of the assistant message. */
+  readonly turn: number;
+  /** Number of messages in the next call's prompt. */
+  readonly next: number;
+  /** The prompt of the turn is the beginning of the next prompt. */
+  readonly promptKept: boolean;
+  /** So is the conversation closed after the reply. */
+  readonly replyKept: boolean;
+}
