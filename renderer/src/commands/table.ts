@@ -1,0 +1,210 @@
+/** Every command of the window, once. */
+import { openBundledRecording, requestCheckAgain, runStarter } from "../actions/first-run.ts";
+import { copyPlaceLink } from "../actions/links.ts";
+import { useAppearance } from "../state/appearance.ts";
+import { openOverlay } from "../state/overlays.ts";
+import { closeTab, openScreen, stepTab, toggleDetails, togglePanel, useWorkspace } from "../state/workspace.ts";
+import type { Command } from "./command.ts";
+import { focusPane } from "./panes.ts";
+
+const onRuns = "on the Runs screen";
+const onRollout = "in an open rollout";
+const onTokens = "in the token view";
+
+const everywhere: readonly Command[] = [
+  {
+    id: "palette.open",
+    title: "Command palette",
+    category: "Everywhere",
+    keys: ["Mod+K"],
+    glyph: "search",
+    menu: "View",
+    run: () => openOverlay({ kind: "palette", start: "" }),
+  },
+  {
+    id: "palette.rollouts",
+    title: "Open rollout…",
+    category: "Everywhere",
+    keys: ["Mod+P"],
+    glyph: "runs",
+    menu: "File",
+    run: () => openOverlay({ kind: "palette", start: "r " }),
+  },
+  {
+    id: "experiment.new",
+    title: "New experiment…",
+    category: "Everywhere",
+    keys: ["Alt+N"],
+    glyph: "plus",
+    menu: "File",
+    run: () => openOverlay({ kind: "new-experiment" }),
+  },
+  {
+    id: "experiment.starter",
+    title: "Run the starter experiment",
+    category: "Everywhere",
+    keys: [],
+    glyph: "play",
+    menu: "Run",
+    run: () => void runStarter(),
+  },
+  {
+    id: "recording.open",
+    title: "Open the bundled recording",
+    category: "Everywhere",
+    keys: [],
+    glyph: "rec",
+    menu: "File",
+    run: () => void openBundledRecording(),
+  },
+  {
+    id: "task.new",
+    title: "New task…",
+    category: "Everywhere",
+    keys: [],
+    glyph: "tasks",
+    menu: "File",
+    run: () => openOverlay({ kind: "new-task" }),
+  },
+  {
+    id: "policy.add",
+    title: "Add an endpoint…",
+    category: "Everywhere",
+    keys: [],
+    glyph: "rec",
+    menu: "File",
+    run: () => openOverlay({ kind: "add-policy" }),
+  },
+  { id: "screen.runs", title: "Show runs", category: "Everywhere", keys: ["Alt+1"], glyph: "runs", menu: "View", run: () => openScreen("runs") },
+  { id: "screen.tasks", title: "Show tasks", category: "Everywhere", keys: ["Alt+2"], glyph: "tasks", menu: "View", run: () => openScreen("tasks") },
+  {
+    id: "screen.harnesses",
+    title: "Show harnesses",
+    category: "Everywhere",
+    keys: ["Alt+3"],
+    glyph: "harness",
+    menu: "View",
+    run: () => openScreen("harnesses"),
+  },
+  {
+    id: "screen.settings",
+    title: "Show settings",
+    category: "Everywhere",
+    keys: ["Mod+,"],
+    glyph: "settings",
+    menu: "View",
+    run: () => openScreen("settings"),
+  },
+  { id: "panel.toggle", title: "Bottom panel", category: "Everywhere", keys: ["Mod+J"], glyph: "bottom", menu: "View", run: () => togglePanel() },
+  { id: "details.toggle", title: "Details pane", category: "Everywhere", keys: ["Mod+I"], glyph: "side", menu: "View", run: toggleDetails },
+  { id: "find", title: "Find in this view", category: "Everywhere", keys: ["/"], glyph: "filter" },
+  { id: "tab.next", title: "Next tab", category: "Everywhere", keys: ["Alt+PageDown", "Mod+Tab"], run: () => stepTab(1) },
+  { id: "tab.previous", title: "Previous tab", category: "Everywhere", keys: ["Alt+PageUp", "Mod+Shift+Tab"], run: () => stepTab(-1) },
+  {
+    id: "tab.close",
+    title: "Close tab",
+    category: "Everywhere",
+    keys: ["Alt+W"],
+    glyph: "close",
+    menu: "File",
+    run: () => closeTab(useWorkspace.getState().active),
+  },
+  { id: "pane.next", title: "Next pane", category: "Everywhere", keys: ["F6"], run: () => focusPane(1) },
+  { id: "pane.previous", title: "Previous pane", category: "Everywhere", keys: ["Shift+F6"], run: () => focusPane(-1) },
+  { id: "theme.light", title: "Light theme", category: "Everywhere", keys: [], menu: "View", run: () => useAppearance.setState({ theme: "light" }) },
+  { id: "theme.dark", title: "Dark theme", category: "Everywhere", keys: [], menu: "View", run: () => useAppearance.setState({ theme: "dark" }) },
+  {
+    id: "theme.system",
+    title: "Theme of the system",
+    category: "Everywhere",
+    keys: [],
+    menu: "View",
+    run: () => useAppearance.setState({ theme: "system" }),
+  },
+  {
+    id: "doctor.check",
+    title: "Check this computer again",
+    category: "Everywhere",
+    keys: [],
+    glyph: "refresh",
+    menu: "Help",
+    run: requestCheckAgain,
+  },
+  {
+    id: "keys.show",
+    title: "All keys",
+    category: "Everywhere",
+    keys: ["?"],
+    glyph: "keyboard",
+    menu: "Help",
+    run: () => openOverlay({ kind: "keys" }),
+  },
+];
+
+const runs: readonly Command[] = [
+  { id: "runs.next", title: "Next row", category: "Runs", keys: ["j"], where: onRuns },
+  { id: "runs.previous", title: "Previous row", category: "Runs", keys: ["k"], where: onRuns },
+  { id: "runs.first", title: "First row", category: "Runs", keys: ["g"], where: onRuns },
+  { id: "runs.last", title: "Last row", category: "Runs", keys: ["G"], where: onRuns },
+  { id: "runs.open", title: "Open", category: "Runs", keys: ["o"], glyph: "runs", menu: "Run", where: onRuns },
+  { id: "runs.result", title: "Summary of the experiment", category: "Runs", keys: ["s"], glyph: "info", menu: "Run", where: onRuns },
+  { id: "runs.cancel", title: "Cancel", category: "Runs", keys: ["x"], glyph: "stop", menu: "Run", where: "on a running rollout or experiment" },
+  { id: "runs.remove", title: "Remove experiment…", category: "Runs", keys: [], glyph: "cancelled", menu: "Run", where: "on an ended experiment" },
+  { id: "runs.clear", title: "Clear filter", category: "Runs", keys: ["Esc"], where: onRuns },
+];
+
+const rollout: readonly Command[] = [
+  { id: "calls.next", title: "Next call", category: "Rollout", keys: ["j"], where: onRollout },
+  { id: "calls.previous", title: "Previous call", category: "Rollout", keys: ["k"], where: onRollout },
+  { id: "calls.first", title: "First call", category: "Rollout", keys: ["g"], where: onRollout },
+  { id: "calls.last", title: "Last call", category: "Rollout", keys: ["G"], where: onRollout },
+  { id: "rollout.previous", title: "Previous rollout", category: "Rollout", keys: ["["], where: onRollout },
+  { id: "rollout.next", title: "Next rollout", category: "Rollout", keys: ["]"], where: onRollout },
+  { id: "rollout.calls", title: "Calls", category: "Rollout", keys: ["1"], glyph: "runs", where: onRollout },
+  { id: "rollout.tokens", title: "Token view", category: "Rollout", keys: ["t"], glyph: "token", menu: "Run", where: onRollout },
+  { id: "rollout.artifacts", title: "Artifacts", category: "Rollout", keys: ["3"], glyph: "file", where: onRollout },
+  { id: "rollout.verifier", title: "Verifier output", category: "Rollout", keys: ["4"], glyph: "ok", where: onRollout },
+  { id: "rollout.logs", title: "Logs", category: "Rollout", keys: ["5"], glyph: "terminal", where: onRollout },
+  {
+    id: "rollout.link",
+    title: "Copy link",
+    category: "Rollout",
+    keys: ["c"],
+    glyph: "link",
+    menu: "Run",
+    run: () => void copyPlaceLink(),
+    when: () => (useWorkspace.getState().active.startsWith("run/") ? null : onRollout),
+  },
+];
+
+const tokens: readonly Command[] = [
+  { id: "tokens.edge", title: "Next mask edge", category: "Tokens", keys: ["e"], glyph: "token", where: onTokens },
+  { id: "tokens.surprise", title: "Next low probability", category: "Tokens", keys: ["p"], glyph: "token", where: onTokens },
+  { id: "tokens.pin", title: "Pin the token card", category: "Tokens", keys: ["Enter"], where: onTokens },
+];
+
+const tasks: readonly Command[] = [
+  { id: "tasks.check", title: "Validate task", category: "Tasks", keys: ["v"], glyph: "tasks", where: "on the Tasks screen" },
+  {
+    id: "tasks.all",
+    title: "Run all checks of the task",
+    category: "Tasks",
+    keys: ["Mod+Enter"],
+    glyph: "play",
+    menu: "Run",
+    where: "on the Tasks screen",
+  },
+];
+
+const harnesses: readonly Command[] = [
+  { id: "harnesses.install", title: "Install harness", category: "Harnesses", keys: ["i"], glyph: "download", where: "on the Harnesses screen" },
+  { id: "harnesses.probe", title: "Probe harness", category: "Harnesses", keys: ["p"], glyph: "harness", where: "on the Harnesses screen" },
+];
+
+export const commands: readonly Command[] = [...runs, ...rollout, ...tokens, ...tasks, ...harnesses, ...everywhere];
+
+export function commandById(id: string): Command {
+  const found = commands.find((command) => command.id === id);
+  if (found === undefined) throw new Error(`no command ${id}`);
+  return found;
+}

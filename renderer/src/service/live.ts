@@ -1,0 +1,85 @@
+/**
+ * Live updates: the service's committed events, collected and flushed once a frame. An event says which values are old; it is
+ * never itself the truth on the screen. The last lines are kept for the log panel.
+ */
+import { create } from "zustand";
+import type { EventView } from "../../../main/api/views.ts";
+import { type ServiceClient, serviceClient, useConnection } from "./connection.ts";
+import { invalidate, invalidateAll } from "./queries.ts";
+
+const keptEvents = 2000;
+/** A hidden window gets no frames; it still must not pile up events. */
+const hiddenFlush = 1000;
+
+interface LiveState {
+  readonly events: readonly EventView[];
+}
+export const useLive = create<LiveState>(() => ({ events: [] }));
+
+let collected: EventView[] = [];
+let flushing = false;
+let last: number | undefined;
+const watchers = new Set<(events: readonly EventView[]) => void>();
+
+/** Calls back with the events of each frame. Returns the end of it. */
+export function watchEvents(watcher: (events: readonly EventView[]) => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** The keys that a set of events makes old. */
+export function keysMadeOld(events: readonly EventView[]): Set<string> {
+  const keys = new Set<string>();
+  for (const event of events) {
+    keys.add("experiments");
+    if (event.experiment !== null) keys.add(`rollouts:${event.experiment}`);
+    if (event.rollout === null) continue;
+    keys.add(`rollout:${event.rollout}`);
+    keys.add(`artifacts:${event.rollout}`);
+    keys.add(`tokens:${event.rollout}:`);
+  }
+  return keys;
+}
+
+function flush(): void {
+  flushing = false;
+  const events = collected;
+  collected = [];
+  if (events.length === 0) return;
+  useLive.setState((state) => ({ events: [...state.events, ...events].slice(-keptEvents) }));
+  for (const key of keysMadeOld(events)) invalidate(key);
+  for (const watcher of watchers) watcher(events);
+}
+
+function collect(event: EventView): void {
+  last = event.sequence;
+  collected.push(event);
+  if (flushing) return;
+  flushing = true;
+  if (document.hidden) setTimeout(flush, hiddenFlush);
+  else requestAnimationFrame(flush);
+}
+
+async function follow(client: ServiceClient): Promise<void> {
+  const events = await client.system.events(last === undefined ? {} : { after: last });
+  for await (const event of events) collect(event);
+}
+
+/** Follows events from now on, over every reconnect. */
+export async function startLive(): Promise<void> {
+  for (;;) {
+    const client = await serviceClient();
+    const { generation } = useConnection.getState();
+    invalidateAll();
+    await follow(client).catch(() => undefined);
+    await new Promise<void>((resolve) => {
+      const next = (): boolean => useConnection.getState().generation !== generation;
+      if (next()) return resolve();
+      const end = useConnection.subscribe(() => {
+        if (!next()) return;
+        end();
+        resolve();
+      });
+    });
+  }
+}
