@@ -1,7 +1,14 @@
 export * from "./contract.ts";
-export type { PolicyEntry, PolicyInput, PolicyProbe, PolicyRegistry, PolicyRegistryOptions } from "./policies.ts";
+export { isRolloutKey } from "./keys.ts";
+export {
+  createPolicyRegistry,
+  type PolicyEntry,
+  type PolicyInput,
+  type PolicyProbe,
+  type PolicyRegistry,
+  type PolicyRegistryOptions,
+} from "./policies.ts";
+export { type ReadCall, readCall } from "./read-call.ts";
+export { type ProxyOptions, startProxy } from "./start-proxy.ts";
 export type { UpstreamDefinition } from "./upstreams/definition.ts";
 export * from "./upstreams/upstream.ts";
-// Functions of this face: startProxy({ store, clock? }): Promise<Proxy> · createPolicyRegistry(options): PolicyRegistry ·
-// createUpstream(definition, { env, policiesFolder }): Upstream · isRolloutKey(text): boolean ·
-// readCall(store, call): { conversation, answer } for views of a recorded call.
