@@ -1,1 +1,2 @@
+export * from "./classify.ts";
 export * from "./outcome.ts";
