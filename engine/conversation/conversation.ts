@@ -31,7 +31,12 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-export interface AssistantMessage {
+/** Fields of a message or tool that have no place of their own, as one JSON object; passed on where the upstream speaks the same dialect. */
+interface WithExtra {
+  readonly extra?: JsonText;
+}
+
+export interface AssistantMessage extends WithExtra {
   readonly role: "assistant";
   readonly content: readonly ContentPart[];
   readonly reasoning?: string;
@@ -39,22 +44,23 @@ export interface AssistantMessage {
 }
 
 export type Message =
-  | { readonly role: "system" | "developer" | "user"; readonly content: readonly ContentPart[]; readonly name?: string }
+  | ({ readonly role: "system" | "developer" | "user"; readonly content: readonly ContentPart[]; readonly name?: string } & WithExtra)
   | AssistantMessage
-  | { readonly role: "tool"; readonly toolCallId: string; readonly content: readonly ContentPart[]; readonly name?: string }
+  | ({ readonly role: "tool"; readonly toolCallId: string; readonly content: readonly ContentPart[]; readonly name?: string } & WithExtra)
   /** An item this product does not know, in its dialect's JSON. */
   | { readonly role: "other"; readonly raw: JsonText };
 
 export type ToolDefinition =
-  | {
+  | ({
       readonly kind: "function";
       readonly name: string;
       readonly namespace?: string;
+      readonly namespaceDescription?: string;
       readonly description?: string;
       /** JSON Schema as text. */
       readonly parameters?: JsonText;
       readonly strict?: boolean;
-    }
+    } & WithExtra)
   /** A tool kind this product does not know (web_search, grammar tools …): kept and passed. */
   | { readonly kind: "other"; readonly raw: JsonText };
 

@@ -1,0 +1,74 @@
+/** Tool definitions of the OpenAI dialects, kept as written. Chat wraps a function in `function`, Responses lays it flat and has namespaces. */
+import type { ToolDefinition } from "../../../engine/conversation/index.ts";
+import { type JsonSlice, sliceJson } from "../../../engine/json/index.ts";
+
+/** A harness sends the same tools with every call: the last few texts keep their reading. */
+const read = new Map<string, readonly ToolDefinition[]>();
+const remembered = 32;
+
+/** `text` is the valid JSON of the `tools` member, or undefined when there is none. */
+export function readTools(text: string | undefined, dialect: "chat" | "responses"): readonly ToolDefinition[] {
+  if (text === undefined || text === "null") return [];
+  const key = dialect + text;
+  const known = read.get(key);
+  if (known !== undefined) return known;
+  const tools = sliceJson(text)
+    .items()
+    .flatMap((tool) => readTool(tool, dialect));
+  if (read.size >= remembered) for (const oldest of [...read.keys()].slice(0, remembered / 2)) read.delete(oldest);
+  read.set(key, tools);
+  return tools;
+}
+
+function readTool(tool: JsonSlice, dialect: "chat" | "responses"): readonly ToolDefinition[] {
+  const members = tool.entries();
+  const type = text(members.get("type"));
+  if (dialect === "chat") {
+    const inner = members.get("function")?.entries();
+    if (inner === undefined || (type !== "function" && type !== undefined) || text(inner.get("name")) === undefined) return [other(tool)];
+    return [functionTool(inner, [...unknown(members, chatWrapper), ...unknown(inner, functionMembers)])];
+  }
+  if (type === "function" && text(members.get("name")) !== undefined) return [functionTool(members, unknown(members, flatMembers))];
+  if (type !== "namespace") return [other(tool)];
+  const namespace = text(members.get("name"));
+  const inner = (members.get("tools")?.items() ?? []).map((item) => item.entries());
+  const known = inner.every((item) => text(item.get("type")) === "function" && text(item.get("name")) !== undefined);
+  if (namespace === undefined || !known || unknown(members, namespaceMembers).length > 0) return [other(tool)];
+  const namespaceDescription = text(members.get("description"));
+  const place = { namespace, ...(namespaceDescription === undefined ? {} : { namespaceDescription }) };
+  return inner.map((item) => ({ ...functionTool(item, unknown(item, flatMembers)), ...place }));
+}
+
+function other(tool: JsonSlice): ToolDefinition {
+  return { kind: "other", raw: tool.text };
+}
+
+const chatWrapper: ReadonlySet<string> = new Set(["type", "function"]);
+const functionMembers: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict"]);
+const flatMembers: ReadonlySet<string> = new Set(["type", ...functionMembers]);
+const namespaceMembers: ReadonlySet<string> = new Set(["type", "name", "description", "tools"]);
+
+type Members = ReadonlyMap<string, JsonSlice>;
+
+function unknown(members: Members, known: ReadonlySet<string>): readonly string[] {
+  return [...members].filter(([name]) => !known.has(name)).map(([name, slice]) => `${JSON.stringify(name)}:${slice.text}`);
+}
+
+function text(slice: JsonSlice | undefined): string | undefined {
+  const value = slice?.kind === "string" ? slice.value() : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+function functionTool(members: Members, extra: readonly string[]): ToolDefinition {
+  const description = text(members.get("description"));
+  const parameters = members.get("parameters");
+  const strict = members.get("strict")?.value();
+  return {
+    kind: "function",
+    name: text(members.get("name")) ?? "",
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined || parameters.kind !== "object" ? {} : { parameters: parameters.text }),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+    ...(extra.length === 0 ? {} : { extra: `{${extra.join(",")}}` }),
+  };
+}
