@@ -159,32 +159,68 @@ export interface RedactionSpan {
   readonly name: string;
 }
 
-/** Secrets of one rollout (or `null` for all): values never written anywhere. */
+/**
+ * Declared secrets: values never written anywhere, whichever rollout they belong to (`null` = the whole service). A value is found
+ * raw, JSON-escaped, URL-encoded and inside base64, and becomes `[redacted:NAME]`. Declare before the first byte is stored.
+ */
 export interface Redactor {
   /** Declares a secret; values shorter than 6 characters are refused. */
   declare(name: string, value: string, rolloutId: string | null): void;
   forget(rolloutId: string): void;
+  /** For logs and messages. */
   text(value: string): string;
+  /** As `text`, and the value of every header that carries credentials (authorization, cookie, x-api-key …) is blanked whatever it holds. */
+  headers(headers: Readonly<Record<string, string>>): Record<string, string>;
+  /** `spans` is empty exactly when no secret was seen; `bytes` is then the argument itself. */
   bytes(value: Uint8Array): { readonly bytes: Uint8Array; readonly spans: readonly RedactionSpan[] };
 }
 
 export interface BlobStore {
-  /** Stores bytes after redaction; equal bytes are stored once. The hash is of the redacted bytes. */
-  put(bytes: Uint8Array): { readonly hash: BlobHash; readonly size: number; readonly redactions: readonly RedactionSpan[] };
+  /**
+   * Stores bytes after redaction; equal bytes are stored once. The hash is of the redacted bytes. The bytes must not change afterwards.
+   * They are durable when the first record that refers to them is (`recordCall`, `addArtifact`); what no record refers to is dropped at the next start.
+   * `near`: bodies put under one such key resemble the one before (the requests of one rollout); it saves space and time, nothing depends on it.
+   */
+  put(bytes: Uint8Array, near?: string): { readonly hash: BlobHash; readonly size: number; readonly redactions: readonly RedactionSpan[] };
+  /** null = not stored. Throws when it is stored and damaged. */
   get(hash: BlobHash): Uint8Array | null;
   /** Length without reading, or null. */
   size(hash: BlobHash): number | null;
+  /** What was blanked in this body when it was first stored. */
+  redactions(hash: BlobHash): readonly RedactionSpan[];
+}
+
+/** One experiment in a list: counts and sums over its rollouts, read without touching its calls. */
+export interface ExperimentSummary {
+  readonly experiment: ExperimentRecord;
+  readonly total: number;
+  readonly ended: number;
+  /** Rollouts by outcome status; only those that ended. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly calls: number;
+  readonly chains: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly harnesses: readonly string[];
+  readonly policies: readonly string[];
+  /** Rewards that were given, in order of creation. */
+  readonly rewards: readonly number[];
 }
 
 export interface Store {
   readonly dataFolder: string;
+  /** What the last stop had left and this start put in order; empty after a clean stop. */
+  readonly repairs: readonly StoreProblem[];
   readonly redactor: Redactor;
   readonly blobs: BlobStore;
 
   createExperiment(record: ExperimentRecord): void;
   updateExperiment(id: string, change: Partial<Pick<ExperimentRecord, "status" | "endedAt" | "name">>): void;
   experiment(id: string): ExperimentRecord | null;
+  /** Newest first. */
   experiments(): readonly ExperimentRecord[];
+  /** As `experiments`, with what a list of runs shows. */
+  experimentSummaries(): readonly ExperimentSummary[];
   /** Removes an experiment with its rollouts, calls, events and blob references. */
   deleteExperiment(id: string): void;
 
@@ -195,12 +231,17 @@ export interface Store {
   /** Rollouts that have not ended, over all experiments: what a restarted service picks up. */
   unfinishedRollouts(): readonly RolloutRecord[];
 
-  /** One transaction: the call, its node when there are tokens, references to its bodies, and a `call.recorded` event. */
-  recordCall(call: CallRecord, node: NodeRecord | null): void;
+  /**
+   * One transaction: the call, its node when there are tokens, references to its bodies and to `attachments` (images and files
+   * stored apart), the rollout's counts (calls, tokens: added here, set by `updateRollout`) and a `call.recorded` event.
+   */
+  recordCall(call: CallRecord, node: NodeRecord | null, attachments?: readonly BlobHash[]): void;
+  /** The same, committed together with the other calls of this turn of the event loop: what the proxy uses. Durable when it resolves. */
+  recordCallDurably(call: CallRecord, node: NodeRecord | null, attachments?: readonly BlobHash[]): Promise<void>;
   /** Marks that become known later (replays, late abort, quarantine). */
   updateCall(id: string, change: Partial<Pick<CallRecord, "replays" | "aborted" | "quarantined" | "status">>): void;
   call(id: string): CallRecord | null;
-  /** Calls of the rollout's last attempt, or of the one named, by index. */
+  /** Calls of the last attempt that made any, or of the one named, by index. */
   callsOf(rolloutId: string, attempt?: number): readonly CallRecord[];
   nodesOf(rolloutId: string, attempt?: number): readonly NodeRecord[];
 
@@ -221,7 +262,9 @@ export interface Store {
 
   /** Verifies every reference and checksum; repairs what a crash can leave. Never deletes whole records. */
   check(): Promise<readonly StoreProblem[]>;
-  /** Bytes on disk: database and packs. */
+  /** Bytes on disk: database, and bodies (packs and journals). */
   usage(): { readonly databaseBytes: number; readonly packBytes: number };
+  /** Moves every recorded body from the journal into packs now. It happens by itself when the store is idle; a crash during it loses nothing. */
+  compact(): Promise<void>;
   close(): void;
 }

@@ -1,1 +1,3 @@
 export * from "./contract.ts";
+export { openStore, type StoreOptions } from "./open-store.ts";
+export { exportRecording, importRecording } from "./recording.ts";
