@@ -1,5 +1,6 @@
 import { WorkbenchError } from "../errors.ts";
 import type { SandboxKind, SandboxProvider } from "./contract.ts";
+import { localProvider } from "./local/local-provider.ts";
 
 export interface SandboxProvidersOptions {
   /** Folder of this service for what sandboxes leave on disk; on a disk with room, removed sandbox by sandbox. */
@@ -9,8 +10,8 @@ export interface SandboxProvidersOptions {
 }
 
 /** Every kind of sandbox of this machine. Making a provider starts nothing. */
-export function sandboxProviders(_options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
-  return { local: refusingProvider("local"), docker: refusingProvider("docker"), kubernetes: refusingProvider("kubernetes") };
+export function sandboxProviders(options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
+  return { local: localProvider(options.stateFolder), docker: refusingProvider("docker"), kubernetes: refusingProvider("kubernetes") };
 }
 
 function refusingProvider(kind: SandboxKind): SandboxProvider {

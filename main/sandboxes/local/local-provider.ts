@@ -1,0 +1,150 @@
+/** The `local` kind: bubblewrap on the machine's own distribution. Linux only; no network but the proxy; refuses rather than run weaker. */
+import { join, posix } from "node:path";
+import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import { checkSocketPath } from "../proxy-link.ts";
+import { unavailable } from "../sandbox-error.ts";
+import { defaultLimits } from "../sandbox-limits.ts";
+import { type BoxRecord, boxFolders, removeTree } from "./box-folder.ts";
+import { isInWritableFolder, workdirRefusal } from "./bubblewrap.ts";
+import { type BoxLimits, type CgroupRoot, findCgroupRoot, removeCgroups } from "./cgroups.ts";
+import { hostFingerprint } from "./host-fingerprint.ts";
+import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
+import { LocalSandbox } from "./local-sandbox.ts";
+
+interface Machine {
+  readonly cgroupRoot: CgroupRoot | null;
+  readonly fingerprint: Readonly<Record<string, string>>;
+}
+
+export function localProvider(stateFolder: string): SandboxProvider {
+  const folder = join(stateFolder, "local");
+  const live = new Set<LocalSandbox>();
+  let machine: Promise<Machine> | null = null;
+  const examine = (): Promise<Machine> => {
+    machine ??= Promise.all([findCgroupRoot(), hostFingerprint()]).then(([cgroupRoot, fingerprint]) => ({ cgroupRoot, fingerprint }));
+    return machine;
+  };
+
+  const create = async (request: SandboxRequest): Promise<LocalSandbox> => {
+    refuseWhatItCannot(request);
+    if (request.proxySocket !== null) checkSocketPath(request.proxySocket);
+    const { cgroupRoot, fingerprint } = await examine();
+    const limits: BoxLimits = {
+      cpus: request.limits.cpus ?? null,
+      memoryMb: request.limits.memoryMb ?? defaultLimits.memoryMb,
+      processes: request.limits.processes ?? defaultLimits.processes,
+    };
+    const storageMb = request.limits.storageMb ?? null;
+    const sandbox = await LocalSandbox.create({
+      request: { ...request, workdir: posix.normalize(request.workdir) },
+      stateFolder: folder,
+      cgroupRoot,
+      limits,
+      storageMb,
+      isolation: isolationOf(cgroupRoot, limits, storageMb, request),
+      fingerprint,
+      onEnd: (ended) => live.delete(ended),
+    });
+    live.add(sandbox);
+    return sandbox;
+  };
+
+  return {
+    kind: "local",
+    probe: async () => {
+      try {
+        const detail = await proveIt(create);
+        return { ready: true, detail, remedy: null };
+      } catch (error) {
+        const remedy = error instanceof Error && "remedy" in error ? String(error.remedy) : "Use --sandbox docker.";
+        return { ready: false, detail: error instanceof Error ? error.message : String(error), remedy };
+      }
+    },
+    create: async (request, _onProgress, signal) => {
+      signal?.throwIfAborted();
+      return create(request);
+    },
+    reap: async (ownerId, keep) => {
+      const ended = new Set<string>();
+      for (const sandbox of [...live]) {
+        if (sandbox.ownerId !== ownerId || keep.has(sandbox.rolloutId)) continue;
+        await sandbox.destroy();
+        ended.add(sandbox.rolloutId);
+      }
+      for (const { folder: leftover, record } of await boxFolders(folder)) {
+        if (record !== null && (record.ownerId !== ownerId || keep.has(record.rolloutId))) continue;
+        if (record !== null) {
+          await endLeftover(record);
+          ended.add(record.rolloutId);
+        }
+        await removeTree(leftover);
+      }
+      return [...ended];
+    },
+  };
+}
+
+function refuseWhatItCannot(request: SandboxRequest): void {
+  if (process.platform !== "linux") {
+    throw unavailable("The local sandbox needs Linux namespaces, which this system lacks.", "Use --sandbox docker.");
+  }
+  if (request.network.mode !== "no-network") {
+    throw unavailable(`The local sandbox has no network, but the task asks for "${request.network.mode}".`, "Use --sandbox docker.");
+  }
+  if (request.image.kind !== "host") {
+    throw unavailable("The local sandbox runs this machine's own distribution, but the task names an image.", "Use --sandbox docker.");
+  }
+  const refusal = workdirRefusal(posix.normalize(request.workdir));
+  if (refusal !== null)
+    throw unavailable(`The task's working folder ${request.workdir} ${refusal}.`, "Use --sandbox docker, or a folder such as /app.");
+}
+
+function isolationOf(root: CgroupRoot | null, limits: BoxLimits, storageMb: number | null, request: SandboxRequest): IsolationReport {
+  const places = isInWritableFolder(request.workdir) ? "" : ` ${request.workdir},`;
+  const cpus =
+    limits.cpus !== null && root !== null && (root.version === 2 ? root.cpu : root.cpu !== null) ? `, ${limits.cpus} CPUs` : ", CPU not limited";
+  const storage = storageMb === null ? "disk not limited" : `${storageMb} MB a file, disk as a whole not limited`;
+  return {
+    files: `own mount namespace; read-only root with the machine's programs;${places} /app, /logs, /tests, /tmp and home are the box's own; no file of the user is visible`,
+    network: "own network namespace with a loopback; no way out but the model's port",
+    processes: "own user, PID, IPC and host-name namespaces; one unprivileged user without capabilities; nothing of the machine is visible",
+    limits:
+      root === null
+        ? `prlimit, process by process: ${limits.memoryMb} MB of data, ${limits.processes} processes in all, CPU not limited, ${storage}`
+        : `cgroup v${root.version}, the whole box: ${limits.memoryMb} MB of memory, ${limits.processes} processes${cpus}, ${storage}`,
+  };
+}
+
+/** Really runs a box: the answer must come from inside, from a process that cannot write to the system. */
+async function proveIt(create: (request: SandboxRequest) => Promise<LocalSandbox>): Promise<string> {
+  const sandbox = await create({
+    rolloutId: "probe",
+    ownerId: "probe",
+    image: { kind: "host" },
+    network: { mode: "no-network", allowedHosts: [] },
+    limits: { memoryMb: 512, processes: 64 },
+    workdir: "/app",
+    proxySocket: null,
+  });
+  try {
+    const script = "node --version && touch /app/written && ! touch /usr/written 2>/dev/null && cat /proc/net/dev | tail -n +3 | cut -d: -f1";
+    const result = await sandbox.exec({ command: ["sh", "-c", script], timeoutMs: 20_000, outputLimitBytes: 4096 });
+    const said = Buffer.from(result.stdout).toString().trim().split(/\s+/);
+    if (result.exitCode === 0 && said.length === 2 && said[1] === "lo") return `bubblewrap; ${sandbox.isolation.limits}`;
+    const complaint = Buffer.from(result.stderr).toString().trim();
+    throw unavailable(`The local sandbox does not isolate as it must: ${complaint || said.join(" ")}.`, "Use --sandbox docker.");
+  } finally {
+    await sandbox.destroy();
+  }
+}
+
+/** What a killed service left. Its boxes die with it; this makes sure, and frees what only a living service could free. */
+async function endLeftover(record: BoxRecord): Promise<void> {
+  const { init } = record;
+  if (init !== null && (await processStat(init.pid))?.startTime === init.startTime) {
+    const namespace = await pidNamespace(init.pid);
+    killQuietly(init.pid);
+    if (namespace !== null) await killUntilNone(() => namespaceMembers(namespace), 10_000);
+  }
+  await removeCgroups(record.cgroups);
+}
