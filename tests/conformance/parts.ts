@@ -1,0 +1,36 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type ConformancePart, Report } from "./report.ts";
+import { checkTokenizers } from "./tokenizers.ts";
+
+/** Every part this build can check, by the name of its folder. A further part is a module and a line here. */
+export const conformanceParts: Readonly<Record<string, ConformancePart>> = {
+  tokenizers: checkTokenizers,
+};
+
+export interface PartResult {
+  readonly part: string;
+  /** false: the folder has no such part. */
+  readonly present: boolean;
+  readonly passed: number;
+  readonly failures: readonly string[];
+}
+
+/** Runs one part on a folder that has the layout of `tests/fixtures`. A part that cannot be read at all is one failure. */
+export async function runPart(part: string, check: ConformancePart, directory: string): Promise<PartResult> {
+  const folder = join(directory, part);
+  const found = await stat(folder).catch(() => null);
+  if (found === null || !found.isDirectory()) return { part, present: false, passed: 0, failures: [] };
+  const report = new Report(part);
+  try {
+    await check(folder, report);
+  } catch (error) {
+    return {
+      part,
+      present: true,
+      passed: report.passed,
+      failures: [...report.failures, `${part}: ${error instanceof Error ? error.message : String(error)}`],
+    };
+  }
+  return { part, present: true, passed: report.passed, failures: report.failures };
+}
