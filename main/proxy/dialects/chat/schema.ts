@@ -24,7 +24,7 @@ export const chatRequestSchema = z.looseObject({
   model: z.string().default(""),
   messages: z.array(message),
   tools: optional(z.array(z.looseObject({ type: optional(z.string()) }))),
-  tool_choice: z.unknown(),
+  tool_choice: z.unknown().optional(),
   parallel_tool_calls: optional(z.boolean()),
   stream: optional(z.boolean()),
   stream_options: optional(z.looseObject({ include_usage: optional(z.boolean()) })),
