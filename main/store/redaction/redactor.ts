@@ -1,0 +1,98 @@
+/**
+ * Blanks declared secrets before anything is written. The value becomes `[redacted:NAME]`, which stays valid inside JSON, URLs and
+ * headers. The set of needles is rebuilt when the declarations changed, not for every body.
+ */
+import { WorkbenchError } from "../../errors.ts";
+import type { RedactionSpan, Redactor } from "../contract.ts";
+import { secretForms } from "./forms.ts";
+import { createScanner, type Needle, type Scanner } from "./scanner.ts";
+
+const shortestSecret = 6;
+/** A header whose whole value is a credential, whatever it holds. */
+const credentialHeader = /(^|[-_])(authorization|cookie2?|api[-_]?key|access[-_]?key|auth|token|secret|password|credentials?)$/i;
+
+export function createRedactor(): Redactor {
+  const secrets: { readonly name: string; readonly value: string; readonly rolloutId: string | null }[] = [];
+  let scanner: Scanner | null = createScanner([]);
+
+  const find: Scanner = (text) => {
+    scanner ??= createScanner(needlesOf(secrets));
+    return scanner(text);
+  };
+
+  const bytes: Redactor["bytes"] = (value) => {
+    if (secrets.length === 0) return { bytes: value, spans: [] };
+    const spans = find(value);
+    return spans.length === 0 ? { bytes: value, spans } : { bytes: blank(value, spans), spans };
+  };
+
+  const text = (value: string): string => {
+    if (secrets.length === 0 || value.length < shortestSecret) return value;
+    const original = Buffer.from(value, "utf8");
+    const spans = find(original);
+    return spans.length === 0 ? value : Buffer.from(blank(original, spans)).toString("utf8");
+  };
+
+  return {
+    declare(name, value, rolloutId) {
+      if (value.length < shortestSecret)
+        throw new WorkbenchError(
+          "usage",
+          `The secret "${name}" is shorter than ${shortestSecret} characters; so short a value cannot be told from ordinary text.`,
+          "Use a longer value, or do not declare it as a secret.",
+        );
+      if (secrets.some((known) => known.value === value && known.rolloutId === rolloutId)) return;
+      secrets.push({ name: plainName(name), value, rolloutId });
+      scanner = null;
+    },
+    forget(rolloutId) {
+      const kept = secrets.filter((secret) => secret.rolloutId !== rolloutId);
+      if (kept.length === secrets.length) return;
+      secrets.splice(0, secrets.length, ...kept);
+      scanner = null;
+    },
+    text,
+    bytes,
+    headers(headers) {
+      return Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [text(name), credentialHeader.test(name) ? blankCredential(name, value) : text(value)]),
+      );
+    },
+  };
+}
+
+function needlesOf(secrets: readonly { readonly name: string; readonly value: string }[]): readonly Needle[] {
+  const byText = new Map<string, Needle>();
+  for (const { name, value } of secrets)
+    for (const form of secretForms(value)) {
+      const key = Buffer.from(form).toString("latin1");
+      if (!byText.has(key)) byText.set(key, { name, bytes: form });
+    }
+  return [...byText.values()];
+}
+
+function blank(original: Uint8Array, spans: readonly RedactionSpan[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (const span of spans) {
+    parts.push(original.subarray(from, span.start), Buffer.from(marker(span.name), "utf8"));
+    from = span.end;
+  }
+  parts.push(original.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** The scheme word (`Bearer`, `Basic`) stays readable. */
+function blankCredential(name: string, value: string): string {
+  const scheme = /^([A-Za-z]{3,12}) \S/.exec(value)?.[1];
+  return `${scheme === undefined || !/authorization$/i.test(name) ? "" : `${scheme} `}${marker(plainName(name.toLowerCase()))}`;
+}
+
+function marker(name: string): string {
+  return `[redacted:${name}]`;
+}
+
+/** The name stands inside JSON, URLs and headers. */
+function plainName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_.-]/g, "-").slice(0, 64);
+}
