@@ -11,8 +11,15 @@ const shortestSecret = 6;
 /** A header whose whole value is a credential, whatever it holds. */
 const credentialHeader = /(^|[-_])(authorization|cookie2?|api[-_]?key|access[-_]?key|auth|token|secret|password|credentials?)$/i;
 
+interface Secret {
+  readonly name: string;
+  readonly value: string;
+  readonly rolloutId: string | null;
+  readonly forms: readonly Uint8Array[];
+}
+
 export function createRedactor(): Redactor {
-  const secrets: { readonly name: string; readonly value: string; readonly rolloutId: string | null }[] = [];
+  const secrets: Secret[] = [];
   let scanner: Scanner | null = createScanner([]);
 
   const find: Scanner = (text) => {
@@ -42,7 +49,7 @@ export function createRedactor(): Redactor {
           "Use a longer value, or do not declare it as a secret.",
         );
       if (secrets.some((known) => known.value === value && known.rolloutId === rolloutId)) return;
-      secrets.push({ name: plainName(name), value, rolloutId });
+      secrets.push({ name: plainName(name), value, rolloutId, forms: secretForms(value) });
       scanner = null;
     },
     forget(rolloutId) {
@@ -61,10 +68,10 @@ export function createRedactor(): Redactor {
   };
 }
 
-function needlesOf(secrets: readonly { readonly name: string; readonly value: string }[]): readonly Needle[] {
+function needlesOf(secrets: readonly Secret[]): readonly Needle[] {
   const byText = new Map<string, Needle>();
-  for (const { name, value } of secrets)
-    for (const form of secretForms(value)) {
+  for (const { name, forms } of secrets)
+    for (const form of forms) {
       const key = Buffer.from(form).toString("latin1");
       if (!byText.has(key)) byText.set(key, { name, bytes: form });
     }
