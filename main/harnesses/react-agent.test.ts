@@ -132,6 +132,16 @@ test("a failure that can pass is tried again with equal bytes; one that cannot e
   expect(refused.requests).toHaveLength(1);
 });
 
+test("an answer that does not come in time is given up and asked for again", async () => {
+  const slow: Reply = (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(" ");
+  };
+  const run = await runAgent([slow, says({ content: "Done." })], { answerSeconds: 0.3 });
+  expect(run.exitCode).toBe(0);
+  expect(run.requests[0]?.bytes).toBe(run.requests[1]?.bytes);
+});
+
 test("reads a stream as it reads a whole answer", async () => {
   const piece = (delta: object, finish: string | null = null) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\r\n\r\n`;

@@ -40,6 +40,8 @@ const defaults = {
   resultLimit: 16_000,
   /** Seconds of one bash command. */
   bashSeconds: 120,
+  /** Seconds after which a call without a whole answer is given up and sent again; 0 = never. */
+  answerSeconds: 0,
   /** Tries of one model call when the endpoint fails. */
   tries: 6,
   /** `{ name: { command, args } }`. */
@@ -120,12 +122,13 @@ async function askModel(config, { messages, tools }, { events, signal }) {
   }
 }
 
-/** Sends one request on a connection of its own. No time limit here: how long a policy may think is not the agent's to say. */
+/** Sends one request on a connection of its own, with no time limit but the one that was set. */
 function postOnce(config, bytes, signal) {
   const url = new URL(`${config.baseUrl.replace(/\/$/, "")}/chat/completions`);
   const headers = { "content-type": "application/json", "content-length": bytes.length, authorization: `Bearer ${config.key}` };
   return new Promise((resolve, reject) => {
     const client = url.protocol === "https:" ? https : http;
+    let timer;
     const request = client.request(url, { method: "POST", headers, agent: false, ...(signal ? { signal } : {}) }, (response) => {
       const chunks = [];
       response.on("data", (chunk) => chunks.push(chunk));
@@ -142,6 +145,9 @@ function postOnce(config, bytes, signal) {
       });
     });
     request.on("error", reject);
+    request.on("close", () => clearTimeout(timer));
+    const giveUp = () => request.destroy(new ModelFailure(`No answer within ${config.answerSeconds} s.`));
+    if (config.answerSeconds > 0) timer = setTimeout(giveUp, config.answerSeconds * 1000);
     request.end(bytes);
   });
 }
