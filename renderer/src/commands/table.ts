@@ -147,7 +147,6 @@ const runs: readonly Command[] = [
   { id: "runs.first", title: "First row", category: "Runs", keys: ["g"], where: onRuns },
   { id: "runs.last", title: "Last row", category: "Runs", keys: ["G"], where: onRuns },
   { id: "runs.open", title: "Open", category: "Runs", keys: ["o"], glyph: "runs", menu: "Run", where: onRuns },
-  { id: "runs.result", title: "Summary of the experiment", category: "Runs", keys: ["s"], glyph: "info", menu: "Run", where: onRuns },
   { id: "runs.cancel", title: "Cancel", category: "Runs", keys: ["x"], glyph: "stop", menu: "Run", where: "on a running rollout or experiment" },
   { id: "runs.remove", title: "Remove experiment…", category: "Runs", keys: [], glyph: "cancelled", menu: "Run", where: "on an ended experiment" },
   { id: "runs.clear", title: "Clear filter", category: "Runs", keys: ["Esc"], where: onRuns },

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 
 export const glyphs = {
+  bell: <path d="M3.5 11.5c1-1 1-2.5 1-4.5a3.5 3.5 0 0 1 7 0c0 2 0 3.5 1 4.5zM6.8 13.8h2.4" />,
   bottom: (
     <>
       <rect x="2" y="2.8" width="12" height="10.4" rx="1.2" />
@@ -182,6 +183,13 @@ export const glyphs = {
     </>
   ),
   fault: <path d="M9 1.5L3.5 9H8l-1 5.5L12.5 7H8z" />,
+  gpu: (
+    <>
+      <rect x="4" y="4" width="8" height="8" rx="1" />
+      <path d="M6 1.8V4M10 1.8V4M6 12v2.2M10 12v2.2M1.8 6H4M1.8 10H4M12 6h2.2M12 10h2.2" />
+    </>
+  ),
+  edit: <path d="M2.5 13.5l.8-3.3L11 2.5l2.5 2.5-7.7 7.7z" />,
 } satisfies Record<string, ReactNode>;
 
 export type GlyphName = keyof typeof glyphs;

@@ -25,7 +25,6 @@ interface ConnectionState {
 
 export const useConnection = create<ConnectionState>(() => ({ status: "connecting", info: null, generation: 0 }));
 
-const policyViolation = 1008;
 const unauthorized = 4401;
 const longestWait = 3000;
 
@@ -75,7 +74,7 @@ function open(): void {
   });
   socket.addEventListener("close", (event) => {
     current = null;
-    if (event.code === unauthorized || event.code === policyViolation) return useConnection.setState({ status: "refused" });
+    if (event.code === unauthorized) return useConnection.setState({ status: "refused" });
     if (useConnection.getState().status === "online") useConnection.setState({ status: "away" });
     failures += 1;
     setTimeout(open, Math.min(longestWait, 150 * 2 ** Math.min(failures, 6)));

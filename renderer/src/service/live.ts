@@ -32,7 +32,10 @@ export function keysMadeOld(events: readonly EventView[]): Set<string> {
   const keys = new Set<string>();
   for (const event of events) {
     keys.add("experiments");
-    if (event.experiment !== null) keys.add(`rollouts:${event.experiment}`);
+    if (event.experiment !== null) {
+      keys.add(`rollouts:${event.experiment}`);
+      keys.add(`result:${event.experiment}`);
+    }
     if (event.rollout === null) continue;
     keys.add(`rollout:${event.rollout}`);
     keys.add(`artifacts:${event.rollout}`);

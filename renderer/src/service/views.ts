@@ -4,6 +4,7 @@ import type {
   CallDetail,
   ChainTokens,
   DoctorRow,
+  ExperimentResult,
   ExperimentView,
   HarnessView,
   PolicyView,
@@ -32,6 +33,10 @@ export const experimentsQuery: Query<ExperimentView[]> = {
   key: "experiments",
   load: (client, signal) => client.experiments.list(undefined, { signal }),
 };
+export const experimentResultQuery = (id: string): Query<ExperimentResult> => ({
+  key: `result:${id}`,
+  load: (client, signal) => client.experiments.result({ id }, { signal }),
+});
 export const rolloutsQuery = (experiment: string): Query<RolloutView[]> => ({
   key: `rollouts:${experiment}`,
   load: (client, signal) => client.rollouts.list({ experiment }, { signal }),

@@ -9,7 +9,7 @@ export interface RolloutPlace {
   readonly kind: "rollout";
   readonly id: string;
   readonly view: RolloutViewName;
-  /** Index of the open call, as the service counts it; null = the first. */
+  /** The open call by its number on the screen, from 1; null = the first. */
   readonly call: number | null;
   readonly chain: number;
   /** First and last token of the chain that the link points at. */

@@ -1,6 +1,7 @@
 /** What is open in the window: tabs, panels and their sizes, the selected rollout. Kept by the service, so that every start finds it. */
 import { z } from "zod";
 import { create } from "zustand";
+import { useMedia } from "../parts/use-media.ts";
 import { type Place, parsePlace, placePath, type RolloutPlace, type ScreenName } from "./places.ts";
 
 export interface Tab {
@@ -29,7 +30,11 @@ interface Workspace extends Layout {
   readonly active: string;
   /** The rollout that details, logs and verifier speak of. */
   readonly selectedRollout: string | null;
+  /** In a narrow window details lie over the centre; they are not open there until asked for. */
+  readonly detailsOver: boolean;
 }
+
+const narrowWindow = "(max-width: 1200px)";
 
 const runsTab: Tab = { key: "runs", place: { kind: "screen", screen: "runs" }, preview: false, title: null };
 
@@ -37,6 +42,7 @@ export const useWorkspace = create<Workspace>(() => ({
   tabs: [runsTab],
   active: "runs",
   selectedRollout: null,
+  detailsOver: false,
   panelOpen: false,
   panelView: "logs",
   detailsOpen: true,
@@ -126,7 +132,14 @@ export function togglePanel(view?: PanelView): void {
   }));
 }
 
-export const toggleDetails = (): void => useWorkspace.setState((state) => ({ detailsOpen: !state.detailsOpen }));
+export function toggleDetails(): void {
+  useWorkspace.setState((state) => (matchMedia(narrowWindow).matches ? { detailsOver: !state.detailsOver } : { detailsOpen: !state.detailsOpen }));
+}
+
+export function useDetailsShown(): boolean {
+  const narrow = useMedia(narrowWindow);
+  return useWorkspace((state) => (narrow ? state.detailsOver : state.detailsOpen));
+}
 
 export function setSize(name: string, size: number | null): void {
   useWorkspace.setState((state) => {

@@ -1,0 +1,96 @@
+import { useEffect } from "react";
+import { useKeys } from "./commands/use-keys.ts";
+import { HintDelay } from "./parts/hint.tsx";
+import { Boundary, Failed, Loading } from "./parts/states.tsx";
+import { RunsScreen } from "./screens/runs/runs-screen.tsx";
+import { useConnection } from "./service/connection.ts";
+import { ActivityBar } from "./shell/activity-bar.tsx";
+import { BottomPanel } from "./shell/bottom-panel.tsx";
+import { KeysDialog } from "./shell/keys-dialog.tsx";
+import { Palette } from "./shell/palette.tsx";
+import { Question } from "./shell/question.tsx";
+import { StatusBar } from "./shell/status-bar.tsx";
+import { TabStrip } from "./shell/tab-strip.tsx";
+import { TitleBar } from "./shell/title-bar.tsx";
+import { Toasts } from "./shell/toasts.tsx";
+import { useOverlay } from "./state/overlays.ts";
+import type { Place } from "./state/places.ts";
+import { activePlace, useWorkspace } from "./state/workspace.ts";
+
+function Screen({ place }: { readonly place: Place }) {
+  if (place.kind === "rollout") return null;
+  switch (place.screen) {
+    case "runs":
+      return <RunsScreen />;
+    case "tasks":
+    case "harnesses":
+    case "settings":
+      return null;
+  }
+}
+
+function Overlays() {
+  const open = useOverlay((state) => state.open);
+  if (open === null) return null;
+  switch (open.kind) {
+    case "palette":
+      return <Palette start={open.start} />;
+    case "keys":
+      return <KeysDialog />;
+    case "question":
+      return <Question {...open} />;
+    case "new-experiment":
+    case "new-task":
+    case "add-policy":
+      return null;
+  }
+}
+
+function Main() {
+  const status = useConnection((state) => state.status);
+  const place = useWorkspace(activePlace);
+  const active = useWorkspace((state) => state.active);
+  const known = useConnection((state) => state.info !== null);
+  if (status === "refused")
+    return (
+      <Failed
+        failure={{
+          message: "This page has no valid token.",
+          remedy: "Open the address that the service printed when it started; it ends in #token=…. A service that was started again has a new one.",
+        }}
+      />
+    );
+  if (!known) return <Loading what="Connecting to the service" />;
+  return (
+    <>
+      <div className="flex min-h-0 flex-1 flex-col" role="tabpanel">
+        <Boundary key={active}>
+          <Screen place={place} />
+        </Boundary>
+      </div>
+      <BottomPanel />
+    </>
+  );
+}
+
+export function App() {
+  useKeys();
+  useEffect(() => {
+    document.title = "OpenForge Workbench";
+  }, []);
+  return (
+    <HintDelay delay={400}>
+      <div className="app-frame">
+        <TitleBar />
+        <ActivityBar />
+        <TabStrip />
+        <main className="flex min-h-0 min-w-0 flex-col overflow-hidden bg-surface">
+          <Main />
+        </main>
+        <StatusBar />
+      </div>
+      <Toasts />
+      <Overlays />
+    </HintDelay>
+  );
+}

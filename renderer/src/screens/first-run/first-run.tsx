@@ -1,0 +1,169 @@
+import type { ReactNode } from "react";
+import { requestCheckAgain } from "../../actions/first-run.ts";
+import { runCommand } from "../../commands/handlers.ts";
+import { commandById } from "../../commands/table.ts";
+import { Button } from "../../parts/button.tsx";
+import type { GlyphName } from "../../parts/glyphs.tsx";
+import { Icon, ProductMark } from "../../parts/icon.tsx";
+import { KeyCaps } from "../../parts/key-caps.tsx";
+import { Ready } from "../../parts/states.tsx";
+import { useQuery } from "../../service/use-query.ts";
+import { type DoctorRow, doctorQuery } from "../../service/views.ts";
+import { RecordingFigure, StarterFigure } from "./figures.tsx";
+
+const run = (id: string) => () => void runCommand(commandById(id));
+
+function Card({
+  figure,
+  title,
+  text,
+  facts,
+  children,
+}: {
+  readonly figure: ReactNode;
+  readonly title: string;
+  readonly text: string;
+  readonly facts: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className="flex flex-col rounded-3 border border-line-strong bg-raised px-4.5 pt-4 pb-4.5">
+      <div className="-mx-4.5 -mt-4 rounded-t-[7px] border-b border-line bg-sunken px-4.5 pt-4 pb-2">{figure}</div>
+      <h2 className="mt-3 mb-0 text-md font-strong">{title}</h2>
+      <p className="mt-1 mb-2 flex-1 text-sm text-secondary">{text}</p>
+      <p className="mt-0.5 mb-3.5 text-2xs font-medium text-muted">{facts}</p>
+      <div className="flex flex-wrap items-center gap-2">{children}</div>
+    </section>
+  );
+}
+
+function glyphOfPart(name: string): GlyphName {
+  const word = name.toLowerCase();
+  if (word.includes("gpu") || word.includes("cuda")) return "gpu";
+  if (word.includes("proxy") || word.includes("network")) return "proxy";
+  if (word.includes("disk") || word.includes("store")) return "disk";
+  if (word.includes("harness") || word.includes("node") || word.includes("runtime") || word.includes("codex") || word.includes("react"))
+    return "harness";
+  if (word.includes("policy") || word.includes("endpoint") || word.includes("model")) return "rec";
+  return "sandbox";
+}
+
+const light = { ready: "bg-success", degraded: "bg-paused", missing: "shadow-[inset_0_0_0_1.5px_var(--of-border-control)]" } as const;
+
+function Found({ row }: { readonly row: DoctorRow }) {
+  return (
+    <li className="border-b border-line py-1.25 text-xs">
+      <div className="grid grid-cols-[1rem_6.875rem_minmax(0,1fr)_0.625rem] items-center gap-2">
+        <Icon name={glyphOfPart(row.name)} size={0.875} className="text-muted" />
+        <b className="truncate font-medium" title={row.name}>
+          {row.name}
+        </b>
+        <span className="text-secondary">{row.detail}</span>
+        <i className={`size-2 rounded-full ${light[row.status]}`} title={row.status} />
+        <span className="sr-only">{row.status}</span>
+      </div>
+      {row.status !== "ready" && row.remedy !== null && <p className="m-0 pl-[9.375rem] text-2xs leading-4 text-muted">{row.remedy}</p>}
+    </li>
+  );
+}
+
+function Next({
+  glyph,
+  command,
+  about,
+  keyShown,
+}: {
+  readonly glyph: GlyphName;
+  readonly command: string;
+  readonly about: string;
+  readonly keyShown?: string;
+}) {
+  const { title } = commandById(command);
+  return (
+    <li className="flex h-7 items-center gap-2 border-b border-line text-xs">
+      <Icon name={glyph} size={0.875} className="text-muted" />
+      <button type="button" className="font-medium text-link hover:underline" onClick={run(command)}>
+        {title.replace("…", "")}
+      </button>
+      <span className="min-w-0 flex-1 truncate text-muted">{about}</span>
+      {keyShown !== undefined && <KeyCaps value={keyShown} />}
+    </li>
+  );
+}
+
+const listHead = "m-0 border-b border-line-strong pb-1.25 text-xs font-strong";
+
+/** An empty store: two things that work now, what this computer has, and where to go from here. */
+export function FirstRun() {
+  const doctor = useQuery(doctorQuery);
+  return (
+    <div className="grid min-h-0 flex-1 place-items-center overflow-auto p-6" data-pane tabIndex={-1}>
+      <div className="w-full max-w-[62.5rem]">
+        <div className="mb-6.5 flex items-center gap-4">
+          <ProductMark size={3} />
+          <div>
+            <h1 className="m-0 text-xl font-strong tracking-[-0.02em]">Two things to try first</h1>
+            <p className="m-0 mt-1 text-sm text-secondary">Both work now, on this computer. They need no GPU, no Docker and no account.</p>
+          </div>
+        </div>
+        <div className="grid grid-cols-2 gap-5 slim:grid-cols-1">
+          <Card
+            figure={<RecordingFigure />}
+            title="Open the bundled recording"
+            text="A ReACT harness works on a file and fails: a tool result was cut. Read its calls, requests and answers, its tokens with their masks, and what the verifier said."
+            facts="1 rollout, recorded with the scripted policy"
+          >
+            <Button look="primary" glyph="rec" onClick={run("recording.open")} autoFocus>
+              Open recording
+            </Button>
+            <span className="text-2xs font-medium text-muted">recorded replay, nothing is executed</span>
+          </Card>
+          <Card
+            figure={<StarterFigure />}
+            title="Run the starter experiment"
+            text="The starter tasks, solved by the ReACT harness in local sandboxes with the scripted policy. Every call is recorded, every rollout is verified, and the rows fill as it runs."
+            facts="6 tasks, 1 rollout each, under a minute on 2 cores"
+          >
+            <Button glyph="play" onClick={run("experiment.starter")}>
+              Run starter
+            </Button>
+            <Button look="ghost" onClick={run("screen.tasks")}>
+              Look at the tasks first
+            </Button>
+          </Card>
+        </div>
+        <div className="mt-5.5 grid grid-cols-2 gap-5 slim:grid-cols-1">
+          <section>
+            <h3 className={listHead}>Found on this computer</h3>
+            <Ready state={doctor} reading="Looking at this computer">
+              {(rows) => (
+                <ul className="m-0 list-none p-0">
+                  {rows.map((row) => (
+                    <Found key={row.name} row={row} />
+                  ))}
+                </ul>
+              )}
+            </Ready>
+            <div className="mt-2.5 flex gap-2">
+              <Button small onClick={run("policy.add")}>
+                Add an endpoint…
+              </Button>
+              <Button small look="ghost" glyph="refresh" onClick={requestCheckAgain}>
+                Check again
+              </Button>
+            </div>
+          </section>
+          <section>
+            <h3 className={listHead}>When you are ready</h3>
+            <ul className="m-0 list-none p-0">
+              <Next glyph="plus" command="experiment.new" about="tasks, harnesses and a policy of your choice" keyShown="Alt+N" />
+              <Next glyph="tasks" command="task.new" about="instruction, verifier, gold solution" />
+              <Next glyph="harness" command="screen.harnesses" about="install and probe a real one" keyShown="Alt+3" />
+              <Next glyph="keyboard" command="keys.show" about="every command, one page" keyShown="?" />
+            </ul>
+          </section>
+        </div>
+      </div>
+    </div>
+  );
+}
