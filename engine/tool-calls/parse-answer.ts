@@ -1,11 +1,14 @@
+import { AnswerParser } from "./answer-parser.ts";
 import type { ParsedAnswer, ParseOptions, StreamingAnswerParser } from "./contract.ts";
 
-/** Splits what a policy wrote into reasoning, content and tool calls. Never throws on any text. */
+/** Splits what a policy wrote into reasoning, content and tool calls. Never throws, whatever the text. */
 export function parseAnswer(text: string, options: ParseOptions): ParsedAnswer {
-  throw new Error(`not built yet: ${text.length} ${options.format}`);
+  const parser = new AnswerParser(options);
+  parser.push(text);
+  return parser.end().answer;
 }
 
 /** The same, for text that arrives in pieces. */
 export function createAnswerParser(options: ParseOptions): StreamingAnswerParser {
-  throw new Error(`not built yet: ${options.format}`);
+  return new AnswerParser(options);
 }
