@@ -12,8 +12,18 @@ export type MachineTimer =
   | { readonly kind: "retry" | "budget" | "abandon"; readonly call: number; readonly ticket: number };
 
 export type MachineEvent =
-  /** A decoded model request; `hold` = stop before the upstream sees it. `alive` = the client wants a stream and counts comments as life. */
-  | { readonly type: "arrived"; readonly connection: number; readonly key: string; readonly alive: boolean; readonly hold: boolean }
+  /**
+   * A request; `hold` = stop before the upstream sees it. `alive` = the client wants a stream and counts comments as life.
+   * `instead` = no upstream is asked: the request is refused, or answered from elsewhere.
+   */
+  | {
+      readonly type: "arrived";
+      readonly connection: number;
+      readonly key: string;
+      readonly alive: boolean;
+      readonly hold: boolean;
+      readonly instead?: UpstreamResult;
+    }
   | { readonly type: "upstream-ended"; readonly call: number; readonly ticket: number; readonly result: UpstreamResult; readonly hold: boolean }
   /** A held call goes on; `instead` replaces the upstream (at `request`) or its answer (at `answer`). */
   | { readonly type: "resumed"; readonly call: number; readonly point: HoldPoint; readonly instead?: UpstreamResult }
@@ -34,6 +44,8 @@ export interface CallMark {
 }
 
 export type MachineCommand =
+  /** A new call exists; its number is by order of arrival. */
+  | { readonly type: "begin"; readonly call: number; readonly connection: number }
   | { readonly type: "hold"; readonly call: number; readonly point: HoldPoint }
   | { readonly type: "forward"; readonly call: number; readonly ticket: number }
   | { readonly type: "abort"; readonly call: number }

@@ -28,7 +28,8 @@ const arrival = (connection: number, key: string, over: Partial<Extract<MachineE
   hold: false,
   ...over,
 });
-const kinds = (commands: readonly MachineCommand[]): string[] => commands.map((command) => command.type).filter((type) => type !== "wait");
+const kinds = (commands: readonly MachineCommand[]): string[] =>
+  commands.map((command) => command.type).filter((type) => type !== "wait" && type !== "begin");
 
 describe("one call", () => {
   test("is forwarded, recorded, and only then sent", () => {
@@ -139,6 +140,7 @@ describe("retries of a client", () => {
     machine.handle({ type: "client-gone", connection: 2 }, 3);
     expect(machine.handle(arrival(3, "a"), 4)).toMatchObject([
       { type: "mark", call: 1, mark: { quarantined: "ambiguous-retry" } },
+      { type: "begin", call: 2, connection: 3 },
       { type: "wait" },
       { type: "wait" },
       { type: "forward", call: 2 },
@@ -153,7 +155,7 @@ test("the end of the agent phase cancels what runs and refuses what comes late",
     { type: "abort" },
     { type: "record", aborted: false, ending: { kind: "cancelled", reason: "agent-phase-ended" } },
   ]);
-  expect(machine.handle(arrival(2, "b"), 2)).toMatchObject([{ type: "record", ending: { reason: "late" } }]);
+  expect(machine.handle(arrival(2, "b"), 2)).toMatchObject([{ type: "begin" }, { type: "record", ending: { reason: "late" } }]);
 });
 
 /** A shell without I/O: takes what is pending in any order, as networks do, and checks every promise on the way. */

@@ -87,8 +87,10 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     };
     calls.set(call.index, call);
     byKey.set(call.key, (byKey.get(call.key) ?? new Set()).add(call));
-    listen(call, event.connection, event.alive && !ended);
-    if (ended) record(call, { kind: "cancelled", reason: "late" });
+    out.push({ type: "begin", call: call.index, connection: event.connection });
+    listen(call, event.connection, event.alive && !ended && event.instead === undefined);
+    if (event.instead !== undefined) record(call, { kind: "result", result: event.instead });
+    else if (ended) record(call, { kind: "cancelled", reason: "late" });
     else if (event.hold) out.push({ type: "hold", call: call.index, point: "request" });
     else start(call);
   }

@@ -1,5 +1,26 @@
+/** The proxy's doors: one on loopback for all sessions, one unix socket a session. Finds the session of a request and checks its key. */
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { WorkbenchError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import type { Clock, Proxy as RecordingProxy } from "./contract.ts";
+import { readArrival } from "./arrival.ts";
+import { rolloutKeyName } from "./call-record.ts";
+import { systemClock } from "./clock.ts";
+import type { Clock, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
+import { chatDialect } from "./dialects/chat/index.ts";
+import type { Dialect, DialectId, Fault, MediaStore } from "./dialects/dialect.ts";
+import { responsesDialect } from "./dialects/responses/index.ts";
+import { noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
+import { createExchange, type Exchange } from "./http/exchange.ts";
+import { readBody } from "./http/read-body.ts";
+import { credentialOf, errorDialectOf, type Route, readRoute } from "./http/routes.ts";
+import { isRolloutKey, isSameKey, newRolloutKey } from "./keys.ts";
+import { openTokenIn } from "./open-token-in.ts";
+import { createSessionCore, type SessionCore } from "./session.ts";
 
 export interface ProxyOptions {
   readonly store: Store;
@@ -8,7 +29,192 @@ export interface ProxyOptions {
   readonly port?: number;
 }
 
+interface OpenSession {
+  readonly options: SessionOptions;
+  readonly key: string;
+  readonly core: SessionCore;
+}
+
+const dialects: Readonly<Record<DialectId, Dialect>> = { chat: chatDialect, responses: responsesDialect };
+/** Longest path of a unix socket that every system takes, less a margin. */
+const socketPathLimit = 100;
+
 /** Opens the proxy's door on loopback. */
 export async function startProxy(options: ProxyOptions): Promise<RecordingProxy> {
-  throw new Error(`not built yet: ${options.port}`);
+  const { store } = options;
+  const clock = options.clock ?? systemClock;
+  const sessions = new Map<string, OpenSession>();
+  const media: MediaStore = { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) };
+
+  async function serve(request: IncomingMessage, response: ServerResponse, only: OpenSession | null): Promise<void> {
+    const exchange = createExchange(request, response);
+    const route = readRoute(exchange.method, exchange.url);
+    const errorForm = dialects[errorDialectOf(exchange.url)];
+    const refuse = (fault: Fault): void => {
+      request.resume();
+      exchange.finish({ status: fault.status, contentType: "application/json", body: errorForm.errorBody(fault) });
+    };
+    const credential = credentialOf(exchange.headers);
+    if (route.kind === "outside") return refuse(credential !== null && isRolloutKey(credential) ? otherRouteFault : noRouteFault);
+    const session = sessions.get(route.rolloutId);
+    if (route.kind === "health" && exchange.method === "HEAD") return answerHealth(exchange);
+    const isHere = session !== undefined && (only === null || only === session);
+    if (!isHere || credential === null || !isSameKey(credential, session.key)) {
+      session?.core.refuse();
+      return refuse(wrongKeyFault);
+    }
+    if (route.kind === "health") return answerHealth(exchange);
+    if (route.kind === "models") return answerModels(exchange, session);
+    const startedAt = clock.now();
+    const body = await readBody(request);
+    if (!body.ok && body.fault === null) return;
+    const arrival = readArrival(
+      {
+        method: exchange.method,
+        path: exchange.url,
+        headers: exchange.headers,
+        startedAt,
+        body: body.ok ? body.bytes : new Uint8Array(0),
+        dialect: dialectOf(route, errorForm),
+        unknownPath: route.kind === "unknown",
+        fault: body.ok ? null : body.fault,
+      },
+      session.options.quirks.volatileFields,
+      media,
+    );
+    session.core.accept(arrival, exchange);
+  }
+
+  function listener(only: OpenSession | null) {
+    return (request: IncomingMessage, response: ServerResponse): void => {
+      serve(request, response, only).catch((error: unknown) => {
+        console.error("proxy:", error);
+        response.destroy();
+      });
+    };
+  }
+
+  const server = prepareServer(createServer({ maxHeaderSize: 65_536 }, listener(null)));
+  await listen(server, { host: "127.0.0.1", port: options.port ?? 0 });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    address: `127.0.0.1:${port}`,
+    async openSession(session) {
+      const { rolloutId } = session;
+      if (!/^[A-Za-z0-9._-]+$/.test(rolloutId))
+        throw new WorkbenchError("usage", `"${rolloutId}" can't be part of an address.`, "Use letters, digits, dots, hyphens and underscores.");
+      if (sessions.has(rolloutId))
+        throw new WorkbenchError(
+          "protocol",
+          `The rollout ${rolloutId} already has an open session.`,
+          "Close the session of its earlier attempt first.",
+        );
+      const key = newRolloutKey();
+      store.redactor.declare(rolloutKeyName, key, rolloutId);
+      for (const secret of session.secrets) store.redactor.declare(secret.name, secret.value, rolloutId);
+      const core = createSessionCore({ ...session, store, clock, tokenIn: await openTokenIn(session) });
+      const open: OpenSession = { options: session, key, core };
+      sessions.set(rolloutId, open);
+      const door = session.socketFolder === undefined ? null : await openSocket(session.socketFolder, listener(open));
+      return proxySession(open, door, () => {
+        sessions.delete(rolloutId);
+        store.redactor.forget(rolloutId);
+      });
+    },
+    async close() {
+      for (const session of sessions.values()) session.core.endAgentPhase();
+      sessions.clear();
+      await closeServer(server);
+    },
+  };
+}
+
+function dialectOf(route: Route, errorForm: Dialect): Dialect {
+  return route.kind === "model" ? dialects[route.dialect] : errorForm;
+}
+
+function answerHealth(exchange: Exchange): void {
+  exchange.finish({ status: 200, contentType: "application/json", body: exchange.method === "HEAD" ? "" : '{"status":"ok"}' });
+}
+
+/** `models` is what one client asks for beside OpenAI's `data`. */
+function answerModels(exchange: Exchange, session: OpenSession): void {
+  const data = [{ id: session.options.upstream.id, object: "model", created: 0, owned_by: "openforge" }];
+  exchange.finish({ status: 200, contentType: "application/json", body: JSON.stringify({ object: "list", data, models: [] }) });
+}
+
+interface Door {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+async function openSocket(folder: string, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Promise<Door> {
+  const path = join(folder, `${randomBytes(4).toString("hex")}.sock`);
+  if (Buffer.byteLength(path) >= socketPathLimit)
+    throw new WorkbenchError(
+      "unavailable",
+      `The folder for sockets has too long a path: ${folder}.`,
+      "Set XDG_RUNTIME_DIR or TMPDIR to a folder with a short path.",
+    );
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const server = prepareServer(createServer({ maxHeaderSize: 65_536 }, onRequest));
+  await listen(server, { path, readableAll: true, writableAll: true });
+  return {
+    path,
+    async close() {
+      await closeServer(server);
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function prepareServer(server: Server): Server {
+  // Idle limits are the client's own; a call may take as long as its budget.
+  server.requestTimeout = 0;
+  server.headersTimeout = 60_000;
+  server.keepAliveTimeout = 120_000;
+  server.on("upgrade", (_, socket: Socket) => socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
+  server.on("connect", (_, socket: Socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
+  server.on("clientError", (_, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+  });
+  return server;
+}
+
+function listen(server: Server, where: { host: string; port: number } | { path: string; readableAll: boolean; writableAll: boolean }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Replies that are on their way get a moment; then every connection is closed. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), 250).unref();
+  });
+}
+
+function proxySession(open: OpenSession, door: Door | null, forget: () => void): ProxySession {
+  let closed = false;
+  return {
+    key: open.key,
+    path: `/r/${open.options.rolloutId}`,
+    socketPath: door?.path ?? null,
+    stats: () => open.core.stats(),
+    endAgentPhase: () => open.core.endAgentPhase(),
+    async close() {
+      if (closed) return;
+      closed = true;
+      open.core.endAgentPhase();
+      await door?.close();
+      forget();
+    },
+  };
 }

@@ -5,9 +5,13 @@ export interface UpstreamRequest {
   readonly conversation: Conversation;
   /** Token-in: the whole prompt as ids, built by the proxy. Absent = the upstream renders the messages itself. */
   readonly promptIds?: Int32Array;
+  /** With `promptIds`: ids after which the policy's turn is over. */
+  readonly endIds?: readonly number[];
   readonly rolloutId: string;
   /** 0-based index of the call inside its rollout; scripted rules and seeds depend on it. */
   readonly callIndex: number;
+  /** For scripted rules: which dialect asked, for which harness and task. */
+  readonly labels: { readonly dialect: string; readonly harness?: string; readonly task?: string };
 }
 
 export type UpstreamFailureKind = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth";
@@ -17,6 +21,8 @@ export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;
   /** HTTP status, when one arrived. */
   readonly status?: number;
+  /** Machine-readable word for the client, where the kind has none of its own. */
+  readonly code?: string;
   readonly message: string;
   readonly remedy: string;
   /** Whether the same request may be sent again. */
@@ -27,10 +33,18 @@ export interface UpstreamFailure {
 export type UpstreamResult =
   | {
       readonly ok: true;
-      readonly answer: Answer /** Bytes exchanged, for the record. */;
-      readonly exchange?: { request: Uint8Array; response: Uint8Array };
+      readonly answer: Answer;
+      /** Bytes exchanged, for the record. */
+      readonly exchange?: UpstreamExchange;
+      /** What was done to the request or the answer on the way, one sentence each. */
+      readonly notes?: readonly string[];
     }
-  | { readonly ok: false; readonly failure: UpstreamFailure };
+  | { readonly ok: false; readonly failure: UpstreamFailure; readonly exchange?: UpstreamExchange };
+
+export interface UpstreamExchange {
+  readonly request: Uint8Array;
+  readonly response: Uint8Array;
+}
 
 /** Pieces of a text-only answer as they arrive, for pass-through streaming; the last one is the result. */
 export type UpstreamPiece =
@@ -44,6 +58,8 @@ export interface Upstream {
   readonly capture: CaptureLevel;
   /** Whether `promptIds` is understood. */
   readonly takesTokenIds: boolean;
+  /** Tokens of prompt and answer together, where the endpoint says it. */
+  readonly contextWindow: number | null;
   /** Tokenizer and chat template for token-in, as a Hugging Face folder on disk; null where there is none. */
   readonly tokenizerFolder: string | null;
   /** Never rejects for expected failures; rejects only when `signal` aborts or on a bug. One try: retries are the proxy's. */

@@ -1,0 +1,40 @@
+/** What the shell knows of one call while it lives: the machine knows it by number only. */
+
+import type { BlobHash, Conversation } from "../../engine/conversation/index.ts";
+import type { Dialect, Fault, ReplyShape } from "./dialects/dialect.ts";
+import type { PreparedPrompt } from "./token-in.ts";
+import type { UpstreamExchange } from "./upstreams/upstream.ts";
+
+/** A request as it arrived, read as far as it could be. */
+export interface Arrival {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly startedAt: number;
+  readonly body: Uint8Array;
+  readonly dialect: Dialect;
+  /** The path is one that nobody serves; `dialect` is then only the form of the error. */
+  readonly unknownPath: boolean;
+  readonly requestKey: string;
+  readonly conversation: Conversation | null;
+  readonly reply: ReplyShape;
+  readonly attachments: readonly BlobHash[];
+  /** Why it goes no further; null for a request that the policy is asked. */
+  readonly refusal: Fault | null;
+  readonly notes: readonly string[];
+}
+
+export interface CallEntry extends Arrival {
+  readonly index: number;
+  readonly id: string;
+  readonly abort: AbortController;
+  /** Calls off what was to happen later. */
+  readonly timers: (() => void)[];
+  readonly notes: string[];
+  /** First time the policy was asked; null = never. */
+  askedAt: number | null;
+  /** The prompt as ids, made once a call; null = not yet, or the policy renders the messages itself. */
+  prepared: PreparedPrompt | null;
+  exchange: UpstreamExchange | null;
+  rendered: { readonly stream: boolean; readonly bytes: Uint8Array } | null;
+}

@@ -1,0 +1,111 @@
+/** One request on its connection, and the one reply it gets. Knows HTTP and nothing of calls. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { sseComment } from "../streams/sse.ts";
+
+export interface Exchange {
+  readonly id: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The status line and the headers of a stream are out. */
+  isOpen(): boolean;
+  openStream(): void;
+  comment(): void;
+  /** Ends the reply. In an open stream, status and headers are as they were and only the body counts. */
+  finish(reply: Reply): void;
+  /** Called once, when the last byte was handed to the socket. */
+  onDelivered(listener: () => void): void;
+  /** Called once: the connection closed before the last byte, or by the client's will soon after it. */
+  onGone(listener: () => void): void;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly contentType: "application/json" | "text/event-stream";
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The request body was not read to its end: this connection carries no other. */
+  readonly close?: boolean;
+}
+
+/** After this time a closing connection says nothing about the last answer on it. */
+const lingerMs = 1_000;
+const streamHeaders = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", "x-accel-buffering": "no" };
+
+let nextId = 1;
+
+export function createExchange(request: IncomingMessage, response: ServerResponse): Exchange {
+  let delivered = false;
+  let onDelivered = (): void => undefined;
+  let onGone = (): void => undefined;
+  const onSocket = noteRequest(request.socket);
+  response.once("close", () => {
+    if (!delivered) onGone();
+  });
+  return {
+    id: nextId++,
+    method: request.method ?? "GET",
+    url: request.url ?? "/",
+    headers: plainHeaders(request),
+    isOpen: () => response.headersSent,
+    openStream() {
+      if (response.headersSent || response.destroyed) return;
+      response.writeHead(200, streamHeaders);
+      response.write(sseComment("waiting"));
+    },
+    comment() {
+      if (!response.destroyed) response.write(sseComment("keepalive"));
+    },
+    finish(reply) {
+      if (response.destroyed || response.writableEnded) return;
+      const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
+      if (!response.headersSent) {
+        const kind = reply.contentType === "text/event-stream" ? streamHeaders : { "content-type": "application/json" };
+        const closing = reply.close === true ? { connection: "close" } : {};
+        response.writeHead(reply.status, { ...kind, "content-length": body.length, ...closing, ...reply.headers });
+      }
+      response.end(body, () => {
+        delivered = true;
+        onDelivered();
+        if (reply.close === true) request.destroy();
+        else if (request.headers.connection?.toLowerCase() !== "close") onSocket.last = { at: performance.now(), onHangUp: onGone };
+      });
+    },
+    onDelivered(listener) {
+      onDelivered = listener;
+    },
+    onGone(listener) {
+      onGone = listener;
+    },
+  };
+}
+
+interface LastAnswer {
+  readonly at: number;
+  readonly onHangUp: () => void;
+}
+
+/** The last answer on each connection, until something else is asked on it. */
+const lastAnswers = new WeakMap<Socket, { last: LastAnswer | null }>();
+
+function noteRequest(socket: Socket): { last: LastAnswer | null } {
+  const known = lastAnswers.get(socket);
+  if (known !== undefined) {
+    known.last = null;
+    return known;
+  }
+  const made: { last: LastAnswer | null } = { last: null };
+  lastAnswers.set(socket, made);
+  socket.once("close", () => {
+    if (made.last !== null && performance.now() - made.last.at <= lingerMs) made.last.onHangUp();
+  });
+  return made;
+}
+
+function plainHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  return headers;
+}

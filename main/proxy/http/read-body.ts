@@ -1,0 +1,113 @@
+/** The bytes of a request body: collected, and their declared encodings undone, both under one size limit. */
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
+import { Decompress } from "fzstd";
+import type { Fault } from "../dialects/dialect.ts";
+
+export const bodyLimitBytes = 64 * 1024 * 1024;
+
+export type BodyResult =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  /** `unread`: the rest of the body was not taken; the connection must not be used again. */
+  | { readonly ok: false; readonly fault: Fault; readonly unread: boolean }
+  /** The client went away. */
+  | { readonly ok: false; readonly fault: null };
+
+const refusal = (status: number, code: string, message: string): Fault => ({ status, code, type: "invalid_request_error", message });
+const tooLarge = (limit: number): Fault =>
+  refusal(413, "request_too_large", `The request body is larger than ${Math.floor(limit / 1024 / 1024)} MiB: send less, or compress less.`);
+
+export async function readBody(request: IncomingMessage, limit = bodyLimitBytes): Promise<BodyResult> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) return { ok: false, fault: tooLarge(limit), unread: true };
+  const raw = await collect(request, limit);
+  if (raw === "gone") return { ok: false, fault: null };
+  if (raw === "too-large") return { ok: false, fault: tooLarge(limit), unread: true };
+  return decodeBody(raw, String(request.headers["content-encoding"] ?? ""), limit);
+}
+
+function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | "gone" | "too-large"> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    request.on("data", (chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size > limit) {
+        request.pause();
+        resolve("too-large");
+      } else chunks.push(chunk);
+    });
+    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    request.once("error", () => resolve("gone"));
+    request.once("close", () => resolve("gone"));
+  });
+}
+
+/** Undoes the encodings of `Content-Encoding`, last first. 415 = one that nobody here knows, 400 = broken, 413 = too large when undone. */
+export async function decodeBody(raw: Uint8Array, encodings: string, limit: number): Promise<BodyResult> {
+  let bytes = raw;
+  const names = encodings
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity");
+  for (const name of names.toReversed()) {
+    const decode = decoders[name];
+    if (decode === undefined)
+      return {
+        ok: false,
+        unread: false,
+        fault: refusal(
+          415,
+          "unsupported_encoding",
+          `The body is encoded as "${name}", which is not known here: send gzip, br, deflate, zstd or plain JSON.`,
+        ),
+      };
+    try {
+      bytes = await decode(bytes, limit);
+    } catch (error) {
+      if (error instanceof RangeError) return { ok: false, unread: false, fault: tooLarge(limit) };
+      return {
+        ok: false,
+        unread: false,
+        fault: refusal(400, "broken_encoding", `The body says it is ${name} and cannot be read as that: send it again, or send plain JSON.`),
+      };
+    }
+  }
+  return { ok: true, bytes };
+}
+
+type Decoder = (bytes: Uint8Array, limit: number) => Promise<Uint8Array>;
+
+const gunzipAsync = promisify(gunzip);
+const brotliAsync = promisify(brotliDecompress);
+const inflateAsync = promisify(inflate);
+const inflateRawAsync = promisify(inflateRaw);
+
+/** Node says ERR_BUFFER_TOO_LARGE by a RangeError. */
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: (bytes, limit) => gunzipAsync(bytes, { maxOutputLength: limit }),
+  "x-gzip": (bytes, limit) => gunzipAsync(bytes, { maxOutputLength: limit }),
+  br: (bytes, limit) => brotliAsync(bytes, { maxOutputLength: limit }),
+  // `deflate` means zlib's wrapper; some clients send it bare.
+  deflate: (bytes, limit) => ((bytes[0] ?? 0) % 16 === 8 ? inflateAsync : inflateRawAsync)(bytes, { maxOutputLength: limit }),
+  zstd: async (bytes, limit) => unzstd(bytes, limit),
+};
+
+const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
+
+function unzstd(bytes: Uint8Array, limit: number): Uint8Array {
+  if (!zstdMagic.every((byte, index) => bytes[index] === byte)) throw new Error("no zstd frame");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let ended = false;
+  const stream = new Decompress((chunk, final) => {
+    size += chunk.length;
+    if (size > limit) throw new RangeError("too large");
+    chunks.push(chunk);
+    ended ||= final === true;
+  });
+  stream.push(bytes, true);
+  if (!ended) throw new Error("the frame is cut off");
+  return Buffer.concat(chunks);
+}

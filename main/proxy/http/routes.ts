@@ -1,0 +1,41 @@
+/** Which part of the proxy a path asks for. Pure. */
+import type { DialectId } from "../dialects/dialect.ts";
+
+export type Route =
+  /** No rollout is named. */
+  | { readonly kind: "outside" }
+  | { readonly kind: "model"; readonly rolloutId: string; readonly dialect: DialectId }
+  | { readonly kind: "models"; readonly rolloutId: string }
+  | { readonly kind: "health"; readonly rolloutId: string }
+  | { readonly kind: "unknown"; readonly rolloutId: string };
+
+/** `url` as in the request line. The version segment may be missing: clients differ in what they take for the base. */
+export function readRoute(method: string, url: string): Route {
+  const path = url.split("?", 1)[0] ?? "";
+  const match = /^\/r\/([^/]+)(?:\/v1)?(\/.*)?$/.exec(path);
+  const rolloutId = match?.[1];
+  if (rolloutId === undefined) return { kind: "outside" };
+  const rest = (match?.[2] ?? "/").replace(/\/+$/, "");
+  if (method === "HEAD") return { kind: "health", rolloutId };
+  if (method === "GET" && (rest === "" || rest === "/health")) return { kind: "health", rolloutId };
+  if (method === "GET" && /^\/models(\/|$)/.test(rest)) return { kind: "models", rolloutId };
+  if (method === "POST" && rest === "/chat/completions") return { kind: "model", rolloutId, dialect: "chat" };
+  if (method === "POST" && rest === "/responses") return { kind: "model", rolloutId, dialect: "responses" };
+  return { kind: "unknown", rolloutId };
+}
+
+/** Dialect whose error form an unknown path gets; most clients understand OpenAI's. */
+export function errorDialectOf(url: string): DialectId {
+  return /\/responses(\/|\?|$)/.test(url) ? "responses" : "chat";
+}
+
+/** The credential of a request, wherever clients of the dialects put it; null when there is none. */
+export function credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
+  const authorization = headers.authorization;
+  if (typeof authorization === "string") return authorization.replace(/^Bearer\s+/i, "").trim();
+  for (const name of ["x-api-key", "api-key", "x-goog-api-key"]) {
+    const value = headers[name];
+    if (typeof value === "string") return value.trim();
+  }
+  return null;
+}

@@ -1,0 +1,90 @@
+/**
+ * Token-in for one session: prompts as ids, built from what the policy really sampled, and sampled ids read back as an answer.
+ * Owns the budget of a prompt: what is left of the window bounds the answer, an overlong prompt is the dialect's own error.
+ */
+import type { Answer, Conversation } from "../../engine/conversation/index.ts";
+import type { AssembledPrompt, PromptBuilder, PromptHistory, PromptMode } from "../../engine/prompts/index.ts";
+import { TemplateError } from "../../engine/templates/index.ts";
+import { toolCallId } from "./answer-form.ts";
+import type { UpstreamFailure } from "./upstreams/upstream.ts";
+
+export type PreparedPrompt =
+  | { readonly ok: true; readonly prompt: AssembledPrompt; readonly conversation: Conversation; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly failure: UpstreamFailure };
+
+export interface TokenIn {
+  prepare(conversation: Conversation, now: number): PreparedPrompt;
+  /** The answer with the message that its sampled ids say. Answers without ids pass. */
+  read(answer: Answer, prompt: AssembledPrompt, conversation: Conversation, callId: string): Answer;
+  /** An answer goes out to the harness: later requests may quote it. */
+  remember(callId: string, conversation: Conversation, answer: Answer): void;
+}
+
+export interface TokenInOptions {
+  readonly builder: PromptBuilder;
+  readonly mode: PromptMode;
+  readonly contextWindow: number | null;
+}
+
+export function createTokenIn({ builder, mode, contextWindow }: TokenInOptions): TokenIn {
+  const history: PromptHistory = builder.history();
+  return {
+    prepare(conversation, now) {
+      let prompt: AssembledPrompt;
+      try {
+        prompt = history.assemble(conversation, { mode, now: new Date(now) });
+      } catch (error) {
+        if (error instanceof TemplateError) return { ok: false, failure: templateFailure(error) };
+        throw error;
+      }
+      const forged = prompt.forgedTokens === 0 ? [] : [`${prompt.forgedTokens} control tokens stand in content as text and were kept text.`];
+      return withinWindow(prompt, conversation, contextWindow, [...prompt.adaptations, ...forged]);
+    },
+    read(answer, prompt, conversation, callId) {
+      if (answer.tokens === undefined) return answer;
+      const read = builder.readAnswer({
+        sampledIds: answer.tokens.sampledIds,
+        finishReason: answer.finishReason,
+        conversation,
+        reasoningOpened: prompt.reasoningOpened,
+        callId: (index) => toolCallId(callId, index),
+      });
+      return { ...answer, message: read.message, finishReason: read.finishReason, unparsedToolCall: read.unparsedToolCall };
+    },
+    remember(callId, conversation, answer) {
+      if (answer.tokens === undefined) return;
+      const { promptIds, sampledIds } = answer.tokens;
+      history.record({ callId, conversation, promptIds, sampledIds, message: answer.message });
+    },
+  };
+}
+
+function withinWindow(prompt: AssembledPrompt, conversation: Conversation, window: number | null, notes: readonly string[]): PreparedPrompt {
+  if (window === null) return { ok: true, prompt, conversation, notes };
+  const left = window - prompt.ids.length;
+  if (left <= 0) return { ok: false, failure: overflowFailure(window, prompt.ids.length) };
+  const asked = conversation.sampling.maxTokens;
+  if (asked !== undefined && asked <= left) return { ok: true, prompt, conversation, notes };
+  const clamped = { ...conversation, sampling: { ...conversation.sampling, maxTokens: left } };
+  const clampNote = asked === undefined ? [] : [`The request asked for ${asked} tokens; ${left} were left of the window of ${window}.`];
+  return { ok: true, prompt, conversation: clamped, notes: [...notes, ...clampNote] };
+}
+
+/** In the words that clients look for when they decide to compact. */
+export function overflowFailure(window: number, promptTokens: number): UpstreamFailure {
+  return {
+    kind: "context-overflow",
+    message: `This model's maximum context length is ${window} tokens. However, your messages resulted in ${promptTokens} tokens.`,
+    remedy: "Please reduce the length of the messages.",
+    retryable: false,
+  };
+}
+
+function templateFailure(error: TemplateError): UpstreamFailure {
+  return {
+    kind: "bad-request",
+    message: `The policy's chat template refuses this conversation: ${error.message}.`,
+    remedy: "Use a policy whose template takes these roles, or a harness that does not send them.",
+    retryable: false,
+  };
+}

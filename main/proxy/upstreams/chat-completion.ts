@@ -1,0 +1,56 @@
+/** One Chat Completions call to a server, with the answer's share of the window made smaller when the server says it is too large. */
+import type { Answer } from "../../../engine/conversation/index.ts";
+import type { Completion } from "../dialects/chat/completion.ts";
+import type { MediaStore } from "../dialects/dialect.ts";
+import { answerOfServer, readServerAnswer } from "./chat-answer.ts";
+import { chatRequestMembers } from "./chat-request.ts";
+import type { MessageRules } from "./definition.ts";
+import type { InferenceServer, ServerReply } from "./server.ts";
+import { garbledFailure, readOverflow } from "./server-failure.ts";
+import type { UpstreamExchange, UpstreamRequest, UpstreamResult } from "./upstream.ts";
+
+export interface ChatCallOptions {
+  readonly server: InferenceServer;
+  readonly media: MediaStore;
+  readonly rules: MessageRules;
+  /** Further members of the request's JSON object, as text. */
+  readonly ask: readonly string[];
+}
+
+export type ChatCall =
+  | {
+      readonly ok: true;
+      readonly answer: Answer;
+      readonly completion: Completion | null;
+      readonly exchange: UpstreamExchange;
+      readonly notes: readonly string[];
+    }
+  | Extract<UpstreamResult, { ok: false }>;
+
+export async function callChat(request: UpstreamRequest, options: ChatCallOptions, signal: AbortSignal): Promise<ChatCall> {
+  const { server } = options;
+  const model = await server.model(signal);
+  if (!model.ok) return model;
+  const sameDialect = request.labels.dialect === "chat";
+  const encoded = chatRequestMembers(request.conversation, { media: options.media, rules: options.rules, sameDialect });
+  if (!encoded.ok) return { ok: false, failure: { kind: "bad-request", message: encoded.message, remedy: "", retryable: false } };
+  const notes = [...encoded.notes];
+  let maxTokens = request.conversation.sampling.maxTokens;
+  const send = (members: readonly string[]): Promise<ServerReply> => {
+    const all = [`"model":${JSON.stringify(model.model)}`, `"stream":false`, ...members, ...options.ask];
+    return server.post("/chat/completions", `{${all.join(",")}}`, signal);
+  };
+  let reply = await send(encoded.members);
+  const overflow = reply.ok || reply.failure.kind !== "context-overflow" ? null : readOverflow(reply.failure.message);
+  if (overflow !== null && maxTokens !== undefined && overflow.prompt < overflow.window) {
+    const left = overflow.window - overflow.prompt;
+    notes.push(`The request asked for ${maxTokens} tokens; ${left} were left of the window of ${overflow.window}.`);
+    maxTokens = left;
+    reply = await send([...encoded.members.filter((member) => !member.startsWith('"max_tokens"')), `"max_tokens":${left}`]);
+  }
+  if (!reply.ok) return reply;
+  const read = readServerAnswer(reply.text, reply.contentType);
+  if (!read.ok) return { ok: false, failure: garbledFailure(server.base, read.problem), exchange: reply.exchange };
+  const answer = answerOfServer(read.answer, maxTokens, read.answer.model ?? model.model);
+  return { ok: true, answer, completion: read.completion, exchange: reply.exchange, notes };
+}

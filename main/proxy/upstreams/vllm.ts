@@ -1,0 +1,128 @@
+/**
+ * A vLLM server: token ids and log-probs with every answer. Text-in by Chat Completions, token-in by Completions with the prompt as
+ * ids. Called without streaming: its stream parsers lose ids.
+ */
+import { z } from "zod";
+import type { Answer, CapturedTokens } from "../../../engine/conversation/index.ts";
+import type { Completion } from "../dialects/chat/completion.ts";
+import { readFinishReason, readUsage, usageSchema } from "../dialects/chat/stream-reader.ts";
+import type { MediaStore } from "../dialects/dialect.ts";
+import { firstIssue } from "../dialects/zod-issue.ts";
+import { parseServerJson } from "./chat-answer.ts";
+import { callChat } from "./chat-completion.ts";
+import { samplingMembers } from "./chat-request.ts";
+import type { UpstreamDefinition } from "./definition.ts";
+import { createServer, type InferenceServer } from "./server.ts";
+import { garbledFailure } from "./server-failure.ts";
+import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
+
+const askForTokens = ['"return_token_ids":true', '"logprobs":true', '"top_logprobs":0'];
+
+const completionsSchema = z.looseObject({
+  model: z.string().nullish(),
+  choices: z
+    .array(
+      z.looseObject({
+        text: z.string(),
+        finish_reason: z.string().nullish(),
+        stop_reason: z.union([z.string(), z.number()]).nullish(),
+        token_ids: z.array(z.number()).nullish(),
+        prompt_token_ids: z.array(z.number()).nullish(),
+        logprobs: z.looseObject({ token_logprobs: z.array(z.number().nullable()).nullish() }).nullish(),
+      }),
+    )
+    .min(1),
+  usage: usageSchema.nullish(),
+});
+
+export interface VllmOptions {
+  readonly definition: Extract<UpstreamDefinition, { kind: "vllm" }>;
+  readonly key: string | null;
+  readonly media: MediaStore;
+  /** As the server says; null = not known. */
+  readonly contextWindow: number | null;
+}
+
+export function createVllm({ definition, key, media, contextWindow }: VllmOptions): Upstream {
+  const server = createServer({ url: definition.url, model: definition.model, key });
+  return {
+    id: definition.id,
+    kind: "vllm",
+    capture: "ids+logprobs",
+    takesTokenIds: definition.tokenizer !== undefined,
+    contextWindow,
+    tokenizerFolder: definition.tokenizer ?? null,
+    async complete(request, signal) {
+      if (request.promptIds !== undefined) return completeIds(server, request, request.promptIds, signal);
+      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: askForTokens }, signal);
+      if (!call.ok) return call;
+      const tokens = call.completion === null ? "the server streamed although it was asked not to" : tokensOfChat(call.completion);
+      return { ok: true, ...withTokens(call.answer, tokens, call.notes), exchange: call.exchange };
+    },
+    async close() {
+      server.close();
+    },
+  };
+}
+
+function tokensOfChat(completion: Completion): CapturedTokens | string {
+  const choice = completion.choices[0];
+  const ids = choice?.token_ids;
+  const prompt = completion.prompt_token_ids;
+  if (ids == null || prompt == null) return "the server gave no token ids";
+  const logprobs = choice?.logprobs?.content?.map((entry) => entry.logprob ?? null) ?? null;
+  return checkedTokens(prompt, ids, logprobs);
+}
+
+/** Ids, or the reason why there are none: half a record is none. */
+function checkedTokens(
+  promptIds: readonly number[],
+  sampledIds: readonly number[],
+  logprobs: readonly (number | null)[] | null,
+): CapturedTokens | string {
+  if (logprobs !== null && logprobs.length !== sampledIds.length) return `the server gave ${sampledIds.length} ids and ${logprobs.length} log-probs`;
+  const tokens = { promptIds: Int32Array.from(promptIds), sampledIds: Int32Array.from(sampledIds) };
+  return logprobs === null ? tokens : { ...tokens, logprobs: Float32Array.from(logprobs, (value) => value ?? Number.NaN) };
+}
+
+function withTokens(answer: Answer, tokens: CapturedTokens | string, notes: readonly string[]): { answer: Answer; notes: readonly string[] } {
+  if (typeof tokens === "string") return { answer, notes: [...notes, `This call has no token ids: ${tokens}.`] };
+  return { answer: { ...answer, tokens }, notes };
+}
+
+/** The message of the answer is the plain text; whoever built the prompt reads it from the ids. */
+async function completeIds(server: InferenceServer, request: UpstreamRequest, promptIds: Int32Array, signal: AbortSignal): Promise<UpstreamResult> {
+  const model = await server.model(signal);
+  if (!model.ok) return model;
+  const members = [
+    `"model":${JSON.stringify(model.model)}`,
+    `"prompt":[${promptIds.join(",")}]`,
+    '"stream":false,"logprobs":0,"return_token_ids":true,"skip_special_tokens":false,"spaces_between_special_tokens":false,"add_special_tokens":false',
+    ...(request.endIds === undefined ? [] : [`"stop_token_ids":[${request.endIds.join(",")}]`]),
+    ...samplingMembers(request.conversation.sampling),
+  ];
+  const reply = await server.post("/completions", `{${members.join(",")}}`, signal);
+  if (!reply.ok) return reply;
+  const garbled = (problem: string): UpstreamResult => ({ ok: false, failure: garbledFailure(server.base, problem), exchange: reply.exchange });
+  let json: unknown;
+  try {
+    json = parseServerJson(reply.text);
+  } catch (error) {
+    return garbled(error instanceof Error ? error.message : String(error));
+  }
+  const parsed = completionsSchema.safeParse(json);
+  const choice = parsed.success ? parsed.data.choices[0] : undefined;
+  if (!parsed.success || choice === undefined) return garbled(parsed.success ? "it holds no choice" : firstIssue(parsed.error));
+  const ids = choice.token_ids ?? [];
+  if (ids.length === 0 && choice.text !== "") return garbled("it gave no token ids; a prompt of ids needs them");
+  const tokens = checkedTokens([...promptIds], ids, choice.logprobs?.token_logprobs ?? null);
+  const usage = parsed.data.usage == null ? { promptTokens: promptIds.length, completionTokens: ids.length } : readUsage(parsed.data.usage);
+  const answer: Answer = {
+    message: { role: "assistant", content: choice.text === "" ? [] : [{ type: "text", text: choice.text }], toolCalls: [] },
+    finishReason: choice.finish_reason == null ? "stop" : readFinishReason(choice.finish_reason),
+    usage,
+    unparsedToolCall: false,
+    policyVersion: parsed.data.model ?? model.model,
+  };
+  return { ok: true, ...withTokens(answer, tokens, []), exchange: reply.exchange };
+}
