@@ -3,41 +3,7 @@
  * (trimmed blocks, `{% generation %}`, loop controls, `tojson` without escapes, `strftime_now`, `raise_exception`).
  */
 import type { JsonObject, JsonValue } from "../json/index.ts";
-
-export const templateErrorKinds = [
-  "raise_exception",
-  "TemplateSyntaxError",
-  "TemplateAssertionError",
-  "TemplateRuntimeError",
-  "UndefinedError",
-  "SecurityError",
-  "FilterArgumentError",
-  "TypeError",
-  "ValueError",
-  "KeyError",
-  "IndexError",
-  "AttributeError",
-  "OverflowError",
-  "ZeroDivisionError",
-  /** A bound of ours was reached: steps, text length or depth. */
-  "LimitError",
-] as const;
-export type TemplateErrorKind = (typeof templateErrorKinds)[number];
-
-/** A template that cannot be compiled, or that fails on this conversation. `line` is 1-based in the template. */
-export class TemplateError extends Error {
-  readonly kind: TemplateErrorKind;
-  /** The message alone, as the reference words it. */
-  readonly reason: string;
-  readonly line: number | null;
-  constructor(kind: TemplateErrorKind, reason: string, line: number | null = null) {
-    super(line === null ? reason : `${reason} (line ${line} of the chat template)`);
-    this.name = "TemplateError";
-    this.kind = kind;
-    this.reason = reason;
-    this.line = line;
-  }
-}
+import type { Value } from "./values.ts";
 
 /** A part of the rendered text that came from the conversation, in UTF-16 units. */
 export interface ContentSpan {
@@ -63,9 +29,9 @@ export interface RenderOptions {
   readonly limits?: { readonly steps?: number; readonly textLength?: number };
 }
 
-/** The variables of a rendering. Made by `templateContext` or `variablesFromJson`. */
+/** The variables of a rendering. Made by `chatContext` or `variablesContext`. */
 export interface TemplateContext {
-  readonly variables: ReadonlyMap<string, unknown>;
+  readonly variables: ReadonlyMap<string, Value>;
 }
 
 export interface ChatTemplate {

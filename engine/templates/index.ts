@@ -1,1 +1,5 @@
+export { chatContext, variablesContext } from "./chat-context.ts";
+export { compileTemplate } from "./compile-template.ts";
 export * from "./contract.ts";
+export { checkStability } from "./stability.ts";
+export { TemplateError, type TemplateErrorKind } from "./template-error.ts";
