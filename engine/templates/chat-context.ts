@@ -5,8 +5,8 @@
  */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../json/index.ts";
 import { type ChatInput, type TemplateContext, toolsSource } from "./contract.ts";
-import { markText } from "./text.ts";
-import { Dict, type Value } from "./values.ts";
+import { markText } from "./values/text.ts";
+import { Dict, type Value } from "./values/values.ts";
 
 const reasoningKeys = ["reasoning_content", "thinking", "reasoning"] as const;
 const templateWords: ReadonlySet<string> = new Set([

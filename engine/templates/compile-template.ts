@@ -2,12 +2,12 @@
 import type { ChatTemplate, Rendered, RenderOptions, TemplateContext } from "./contract.ts";
 import { Evaluator } from "./evaluate.ts";
 import { Executor, type GenerationSpan, Output } from "./execute.ts";
-import { analyseTemplate, type UnsetNames } from "./frame-names.ts";
-import { Effort } from "./limits.ts";
-import { parseTemplate } from "./parse-template.ts";
-import type { Statement } from "./syntax.ts";
+import { analyseTemplate, type UnsetNames } from "./language/frame-names.ts";
+import { parseTemplate } from "./language/parse-template.ts";
+import type { Statement } from "./language/syntax.ts";
 import { TemplateError } from "./template-error.ts";
-import { MarkedText, plainText, textLength } from "./text.ts";
+import { Effort } from "./values/limits.ts";
+import { MarkedText, plainText, textLength } from "./values/text.ts";
 
 /** Deep nesting in a template must not end the process: what the engine throws then becomes an error of the template. */
 function bounded<T>(line: () => number | null, work: () => T): T {

@@ -3,7 +3,7 @@
  * (trimmed blocks, `{% generation %}`, loop controls, `tojson` without escapes, `strftime_now`, `raise_exception`).
  */
 import type { JsonObject, JsonValue } from "../json/index.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./values/values.ts";
 
 /** A part of the rendered text that came from the conversation, in UTF-16 units. */
 export interface ContentSpan {

@@ -1,19 +1,20 @@
 /** Evaluates the expressions of a template. */
-import { arithmetic, negated, positive } from "./arithmetic.ts";
-import { attributeOf, itemOf } from "./attributes.ts";
-import { compare, contains, equal } from "./comparison.ts";
-import { filters } from "./filters.ts";
-import { globalFunctions } from "./globals.ts";
-import type { Effort } from "./limits.ts";
-import { predicates } from "./predicates.ts";
-import { textOf } from "./printing.ts";
-import type { Runtime } from "./runtime.ts";
-import { type Scope, undefinedName } from "./scope.ts";
-import { sliceOf } from "./slicing.ts";
-import type { CallArguments, CompareOperator, Expression, FilterExpression } from "./syntax.ts";
+
+import { attributeOf, itemOf } from "./builtins/attributes.ts";
+import { filters } from "./builtins/filters.ts";
+import { globalFunctions } from "./builtins/globals.ts";
+import { predicates } from "./builtins/predicates.ts";
+import type { Runtime } from "./builtins/runtime.ts";
+import type { CallArguments, CompareOperator, Expression, FilterExpression } from "./language/syntax.ts";
 import { TemplateError } from "./template-error.ts";
-import { concatTexts, isText, plainText, type Text } from "./text.ts";
-import { Dict, isList, iterate, type Keywords, TemplateObject, Tuple, truthy, typeName, Undefined, type Value } from "./values.ts";
+import { arithmetic, negated, positive } from "./values/arithmetic.ts";
+import { compare, contains, equal } from "./values/comparison.ts";
+import type { Effort } from "./values/limits.ts";
+import { textOf } from "./values/printing.ts";
+import { type Scope, undefinedName } from "./values/scope.ts";
+import { sliceOf } from "./values/slicing.ts";
+import { concatTexts, isText, plainText, type Text } from "./values/text.ts";
+import { Dict, isList, iterate, type Keywords, TemplateObject, Tuple, truthy, typeName, Undefined, type Value } from "./values/values.ts";
 
 export class Evaluator implements Runtime {
   readonly effort: Effort;

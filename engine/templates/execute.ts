@@ -1,15 +1,15 @@
 /** Runs the statements of a template and gathers what they print. */
 
+import { Loop, Macro, type MacroArguments, type MacroShape, Namespace } from "./builtins/objects.ts";
 import type { Evaluator } from "./evaluate.ts";
-import type { UnsetNames } from "./frame-names.ts";
-import { Loop, Macro, type MacroArguments, type MacroShape, Namespace } from "./objects.ts";
-import { textOf } from "./printing.ts";
-import { Scope } from "./scope.ts";
-import { specialNames } from "./special-names.ts";
-import type { Expression, Parameter, Statement, Target } from "./syntax.ts";
+import type { UnsetNames } from "./language/frame-names.ts";
+import { specialNames } from "./language/special-names.ts";
+import type { Expression, Parameter, Statement, Target } from "./language/syntax.ts";
 import { TemplateError } from "./template-error.ts";
-import { concatTexts, plainText, type Text } from "./text.ts";
-import { iterate, truthy, Undefined, type Value } from "./values.ts";
+import { textOf } from "./values/printing.ts";
+import { Scope } from "./values/scope.ts";
+import { concatTexts, plainText, type Text } from "./values/text.ts";
+import { iterate, truthy, Undefined, type Value } from "./values/values.ts";
 
 /** Printed text, piece by piece. */
 export class Output {

@@ -1,13 +1,14 @@
 /** Filters of any value: default, attr, JSON, HTML. */
+
+import { TemplateError } from "../template-error.ts";
+import { jsonText } from "../values/json-text.ts";
+import { reprOf, textOf } from "../values/printing.ts";
+import { asSafe, escapeHtml } from "../values/safe-text.ts";
+import { concatTexts, isText, MarkedText, plainText, type Text, transformText } from "../values/text.ts";
+import { Dict, iterate, truthy, typeName, Undefined, type Value } from "../values/values.ts";
 import { attributeOnly } from "./attributes.ts";
-import { jsonText } from "./json-text.ts";
-import { reprOf, textOf } from "./printing.ts";
 import type { Builtin } from "./runtime.ts";
-import { asSafe, escapeHtml } from "./safe-text.ts";
 import { asIndex, asText, at, bindArguments } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
-import { concatTexts, isText, MarkedText, plainText, type Text, transformText } from "./text.ts";
-import { Dict, iterate, truthy, typeName, Undefined, type Value } from "./values.ts";
 
 const defaultTo: Builtin = (_runtime, positional, keywords) => {
   const bound = bindArguments("do_default", [["value"], ["default_value", ""], ["boolean", false]], positional, keywords);

@@ -1,8 +1,8 @@
 /** Python's slices of texts and lists. */
 
+import { asIndex } from "../builtins/signature.ts";
+import { TemplateError } from "../template-error.ts";
 import type { Effort } from "./limits.ts";
-import { asIndex } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
 import { characters, concatTexts, isText, plainText, sliceText, type Text, textLength, unitOffset } from "./text.ts";
 import { isList, Range, Tuple, type Value } from "./values.ts";
 

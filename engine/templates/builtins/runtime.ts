@@ -1,6 +1,6 @@
 /** What the built-in functions of the language need of the evaluator. */
-import type { Effort } from "./limits.ts";
-import type { Keywords, Value } from "./values.ts";
+import type { Effort } from "../values/limits.ts";
+import type { Keywords, Value } from "../values/values.ts";
 
 export interface Runtime {
   readonly effort: Effort;

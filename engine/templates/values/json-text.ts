@@ -1,8 +1,8 @@
 /** `json.dumps` of template values, with the marks of the strings inside kept. */
-import { dumpJson, type JsonWriteOptions } from "../json/index.ts";
+import { dumpJson, type JsonWriteOptions } from "../../json/index.ts";
+import { TemplateError } from "../template-error.ts";
 import { orderOf } from "./comparison.ts";
 import type { Effort } from "./limits.ts";
-import { TemplateError } from "./template-error.ts";
 import { concatTexts, isText, plainText, type Text, transformText } from "./text.ts";
 import { Dict, isList, Tuple, typeName, type Value } from "./values.ts";
 

@@ -1,9 +1,10 @@
 /** Python's arithmetic, and what `+`, `*` and `%` do to texts and lists. */
+
+import { TemplateError } from "../template-error.ts";
 import { asNumber, type PythonNumber } from "./comparison.ts";
 import type { Effort } from "./limits.ts";
 import { formatPercent } from "./percent-format.ts";
 import { concatSafely } from "./safe-text.ts";
-import { TemplateError } from "./template-error.ts";
 import { concatTexts, isText, plainText, type Text } from "./text.ts";
 import { isList, Tuple, typeName, Undefined, type Value } from "./values.ts";
 

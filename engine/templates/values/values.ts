@@ -2,7 +2,7 @@
  * The values of the template language: Python's. An int is a `bigint`, a float a `number`, a list an array.
  * All are immutable, as in the reference's sandbox; only namespaces can be written to.
  */
-import { TemplateError } from "./template-error.ts";
+import { TemplateError } from "../template-error.ts";
 import { characters, isText, MarkedText, plainText, type Text, textLength } from "./text.ts";
 
 export type Value = null | boolean | bigint | number | Text | readonly Value[] | Tuple | Dict | DictView | Range | Lazy | Undefined | TemplateObject;

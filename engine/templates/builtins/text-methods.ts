@@ -1,12 +1,9 @@
 /** The methods of `str`. */
 
-import { formatBraces } from "./brace-format.ts";
-import { asNumber } from "./comparison.ts";
-import type { Builtin, Runtime } from "./runtime.ts";
-import { asIndex, asText, at, bindArguments, type ParameterSpec } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
-import { codePointIndex, concatTexts, isSpace, isText, plainText, sliceText, type Text, textLength, transformText } from "./text.ts";
-import { capitalize, characterTests, foldCase, isLower, isTitle, isUpper, swapCase, titleCase } from "./text-case.ts";
+import { TemplateError } from "../template-error.ts";
+import { asNumber } from "../values/comparison.ts";
+import { codePointIndex, concatTexts, isSpace, isText, plainText, sliceText, type Text, textLength, transformText } from "../values/text.ts";
+import { capitalize, characterTests, foldCase, isLower, isTitle, isUpper, swapCase, titleCase } from "../values/text-case.ts";
 import {
   countOccurrences,
   joinTexts,
@@ -18,8 +15,11 @@ import {
   splitText,
   splitTextFromEnd,
   stripText,
-} from "./text-search.ts";
-import { Dict, iterate, Tuple, truthy, typeName, type Value } from "./values.ts";
+} from "../values/text-search.ts";
+import { Dict, iterate, Tuple, truthy, typeName, type Value } from "../values/values.ts";
+import { formatBraces } from "./brace-format.ts";
+import type { Builtin, Runtime } from "./runtime.ts";
+import { asIndex, asText, at, bindArguments, type ParameterSpec } from "./signature.ts";
 
 type Method = (text: Text, bound: readonly Value[], runtime: Runtime) => Value;
 

@@ -1,16 +1,17 @@
 /** Filters of strings. */
-import { asNumber } from "./comparison.ts";
-import { formatPercent } from "./percent-format.ts";
-import { textOf } from "./printing.ts";
+
+import { TemplateError } from "../template-error.ts";
+import { asNumber } from "../values/comparison.ts";
+import { formatPercent } from "../values/percent-format.ts";
+import { textOf } from "../values/printing.ts";
+import { concatSafely } from "../values/safe-text.ts";
+import { concatTexts, isText, plainText, sliceText, type Text, textLength, transformText, unitOffset } from "../values/text.ts";
+import { capitalize, titleWords } from "../values/text-case.ts";
+import { joinTexts, replaceText, splitLines, splitTextFromEnd, stripText } from "../values/text-search.ts";
+import { Dict, Tuple, truthy, type Value } from "../values/values.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
-import { concatSafely } from "./safe-text.ts";
 import { asIndex, asText, at, bindArguments } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
-import { concatTexts, isText, plainText, sliceText, type Text, textLength, transformText, unitOffset } from "./text.ts";
-import { capitalize, titleWords } from "./text-case.ts";
 import { centered } from "./text-methods.ts";
-import { joinTexts, replaceText, splitLines, splitTextFromEnd, stripText } from "./text-search.ts";
-import { Dict, Tuple, truthy, type Value } from "./values.ts";
 import { wrapLine } from "./word-wrap.ts";
 
 /** `soft_str`: the text itself, or what would be printed. */

@@ -1,12 +1,12 @@
 /** `"{} {name[0]!r:>8}".format(…)`: Python's brace formatting. */
 
-import { floatText } from "../json/index.ts";
-import { formatFloat, truncated } from "./number-format.ts";
-import { asciiOf, reprOf, textOf } from "./printing.ts";
+import { floatText } from "../../json/index.ts";
+import { TemplateError } from "../template-error.ts";
+import { formatFloat, truncated } from "../values/number-format.ts";
+import { asciiOf, reprOf, textOf } from "../values/printing.ts";
+import { concatTexts, isText, plainText, sliceText, type Text, textLength, unitOffset } from "../values/text.ts";
+import { type Keywords, typeName, type Value } from "../values/values.ts";
 import type { Runtime } from "./runtime.ts";
-import { TemplateError } from "./template-error.ts";
-import { concatTexts, isText, plainText, sliceText, type Text, textLength, unitOffset } from "./text.ts";
-import { type Keywords, typeName, type Value } from "./values.ts";
 
 interface Fields {
   readonly positional: readonly Value[];

@@ -1,5 +1,5 @@
 /** What one rendering may use, so that no template can hang the service or fill its memory. */
-import { TemplateError } from "./template-error.ts";
+import { TemplateError } from "../template-error.ts";
 
 export const defaultLimits = { steps: 20_000_000, textLength: 64 * 1024 * 1024 } as const;
 

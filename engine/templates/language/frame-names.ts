@@ -4,10 +4,10 @@
  * variable of that name (inner blocks that run earlier see the difference); `break` needs a loop.
  */
 
-import { filters } from "./filters.ts";
-import { predicates } from "./predicates.ts";
+import { filters } from "../builtins/filters.ts";
+import { predicates } from "../builtins/predicates.ts";
+import { TemplateError } from "../template-error.ts";
 import { childrenOf, type Expression, type Parameter, type Statement, type Target } from "./syntax.ts";
-import { TemplateError } from "./template-error.ts";
 
 /** Names undefined at the beginning of a body, for the bodies that have any. */
 export type UnsetNames = ReadonlyMap<readonly Statement[], readonly string[]>;

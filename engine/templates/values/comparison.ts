@@ -1,7 +1,7 @@
 /** Python's equality, order and membership. */
-import { compareByCodePoint } from "../json/index.ts";
+import { compareByCodePoint } from "../../json/index.ts";
+import { TemplateError } from "../template-error.ts";
 import type { Effort } from "./limits.ts";
-import { TemplateError } from "./template-error.ts";
 import { isText, plainText, type Text } from "./text.ts";
 import { Dict, DictView, isIterable, isList, iterate, Range, Tuple, typeName, Undefined, type Value } from "./values.ts";
 

@@ -1,13 +1,14 @@
 /** Filters of lists and dictionaries. */
+
+import { TemplateError } from "../template-error.ts";
+import { compare, equal, orderOf } from "../values/comparison.ts";
+import { textOf } from "../values/printing.ts";
+import { characters, concatTexts, isText, plainText, type Text, transformText } from "../values/text.ts";
+import { joinTexts } from "../values/text-search.ts";
+import { Dict, DictView, hashKey, isList, iterate, Lazy, lengthOf, Range, Tuple, truthy, typeName, Undefined, type Value } from "../values/values.ts";
 import { attributeGetter, attributesGetter } from "./attribute-path.ts";
-import { compare, equal, orderOf } from "./comparison.ts";
-import { textOf } from "./printing.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
 import { asIndex, at, bindArguments } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
-import { characters, concatTexts, isText, plainText, type Text, transformText } from "./text.ts";
-import { joinTexts } from "./text-search.ts";
-import { Dict, DictView, hashKey, isList, iterate, Lazy, lengthOf, Range, Tuple, truthy, typeName, Undefined, type Value } from "./values.ts";
 
 function ignoreCase(value: Value): Value {
   return isText(value) ? transformText(value, (plain) => plain.toLowerCase()) : value;

@@ -1,9 +1,9 @@
 /** `"%s" % values`: Python's printf-style formatting. */
 
+import { TemplateError } from "../template-error.ts";
 import type { Effort } from "./limits.ts";
 import { formatFloat, truncated } from "./number-format.ts";
 import { asciiOf, reprOf, textOf } from "./printing.ts";
-import { TemplateError } from "./template-error.ts";
 import { concatTexts, isText, plainText, sliceText, type Text, textLength, unitOffset } from "./text.ts";
 import { Dict, isList, Range, Tuple, typeName, Undefined, type Value } from "./values.ts";
 

@@ -1,13 +1,13 @@
 /** All tests (`is …`) by name. */
-import { arithmetic } from "./arithmetic.ts";
-import { asNumber, compare, contains, equal, type OrderOperator } from "./comparison.ts";
+import { arithmetic } from "../values/arithmetic.ts";
+import { asNumber, compare, contains, equal, type OrderOperator } from "../values/comparison.ts";
+import { textOf } from "../values/printing.ts";
+import { isText, MarkedText, plainText } from "../values/text.ts";
+import { isLower, isUpper } from "../values/text-case.ts";
+import { Dict, isIterable, isList, lengthOf, Range, TemplateObject, Tuple, Undefined, type Value } from "../values/values.ts";
 import { filters } from "./filters.ts";
-import { textOf } from "./printing.ts";
 import type { Builtin } from "./runtime.ts";
 import { at, bindArguments } from "./signature.ts";
-import { isText, MarkedText, plainText } from "./text.ts";
-import { isLower, isUpper } from "./text-case.ts";
-import { Dict, isIterable, isList, lengthOf, Range, TemplateObject, Tuple, Undefined, type Value } from "./values.ts";
 
 function unary(name: string, test: (value: Value) => boolean): readonly [string, Builtin] {
   return [name, (_runtime, positional, keywords) => test(at(bindArguments(`test_${name}`, [["value"]], positional, keywords), 0))];

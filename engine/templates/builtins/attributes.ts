@@ -2,14 +2,15 @@
  * `object.name` and `object[index]` as the reference's immutable sandbox resolves them: attributes before entries after a
  * dot, entries before attributes in brackets, and nothing private or changing.
  */
-import { equal } from "./comparison.ts";
+
+import { TemplateError } from "../template-error.ts";
+import { equal } from "../values/comparison.ts";
+import { characterAt, isPlace, itemAt } from "../values/slicing.ts";
+import { isText, plainText } from "../values/text.ts";
+import { Callable, Dict, DictView, isList, iterate, Range, TemplateObject, Tuple, typeName, Undefined, type Value } from "../values/values.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
 import { asIndex, at, bindArguments } from "./signature.ts";
-import { characterAt, isPlace, itemAt } from "./slicing.ts";
-import { TemplateError } from "./template-error.ts";
-import { isText, plainText } from "./text.ts";
 import { textMethods } from "./text-methods.ts";
-import { Callable, Dict, DictView, isList, iterate, Range, TemplateObject, Tuple, typeName, Undefined, type Value } from "./values.ts";
 
 const changingListMethods: ReadonlySet<string> = new Set(["append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove"]);
 const changingDictMethods: ReadonlySet<string> = new Set(["clear", "pop", "popitem", "setdefault", "update"]);

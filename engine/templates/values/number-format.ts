@@ -1,6 +1,6 @@
 /** Numbers as text with a given precision, rounded as Python does: the exact binary value, half to even. */
-import { floatText } from "../json/index.ts";
-import { TemplateError } from "./template-error.ts";
+import { floatText } from "../../json/index.ts";
+import { TemplateError } from "../template-error.ts";
 
 /** Digits after the point beyond this are refused. */
 export const maxPrecision = 1000;

@@ -1,13 +1,14 @@
 /** Filters of numbers: abs, int, float, round, sum and sizes of files. */
-import { arithmetic } from "./arithmetic.ts";
+
+import { TemplateError } from "../template-error.ts";
+import { arithmetic } from "../values/arithmetic.ts";
+import { asNumber } from "../values/comparison.ts";
+import { formatFloat, roundFloat, roundInteger, truncated } from "../values/number-format.ts";
+import { isText, plainText, trimEnd, trimStart } from "../values/text.ts";
+import { iterate, truthy, typeName, Undefined, type Value } from "../values/values.ts";
 import { attributeGetter } from "./attribute-path.ts";
-import { asNumber } from "./comparison.ts";
-import { formatFloat, roundFloat, roundInteger, truncated } from "./number-format.ts";
 import type { Builtin } from "./runtime.ts";
 import { asIndex, at, bindArguments } from "./signature.ts";
-import { TemplateError } from "./template-error.ts";
-import { isText, plainText, trimEnd, trimStart } from "./text.ts";
-import { iterate, truthy, typeName, Undefined, type Value } from "./values.ts";
 
 const digitRuns = (base: number): RegExp => {
   const digits = "0123456789abcdefghijklmnopqrstuvwxyz".slice(0, base);

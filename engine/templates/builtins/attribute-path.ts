@@ -1,7 +1,8 @@
 /** `attribute="a.b.0"` of filters: looking up parts one after another. */
+
+import { isText, plainText } from "../values/text.ts";
+import { Undefined, type Value } from "../values/values.ts";
 import type { Runtime } from "./runtime.ts";
-import { isText, plainText } from "./text.ts";
-import { Undefined, type Value } from "./values.ts";
 
 function pathParts(attribute: Value): readonly Value[] {
   if (attribute === null) return [];

@@ -1,7 +1,7 @@
 /** Python's `str()` and `repr()`. */
-import { floatText } from "../json/index.ts";
+import { floatText } from "../../json/index.ts";
+import { TemplateError } from "../template-error.ts";
 import type { Effort } from "./limits.ts";
-import { TemplateError } from "./template-error.ts";
 import { concatTexts, isText, plainText, type Text, transformText } from "./text.ts";
 import { Dict, DictView, isList, Lazy, Range, Tuple, Undefined, type Value } from "./values.ts";
 

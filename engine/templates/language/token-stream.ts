@@ -1,7 +1,7 @@
 /** Reading the tokens of a template one by one. */
 
+import { TemplateError, type TemplateErrorKind } from "../template-error.ts";
 import type { Token, TokenKind } from "./lexer.ts";
-import { TemplateError, type TemplateErrorKind } from "./template-error.ts";
 
 const descriptions: Partial<Record<TokenKind, string>> = {
   "variable-begin": "begin of print statement",

@@ -1,5 +1,5 @@
 /** Escapes of a string in a template, as jinja2 reads them: Python's, where an unknown escape keeps its backslash. */
-import { codePointEscape } from "./printing.ts";
+import { codePointEscape } from "../values/printing.ts";
 
 const simple: Readonly<Record<string, string>> = {
   "\\": "\\",

@@ -3,9 +3,9 @@
  * block is dropped, white space before a block that begins its line too; `-` strips, `+` keeps.
  */
 
+import { TemplateError } from "../template-error.ts";
+import { isSpace, trimEnd, trimStart, whiteSpace } from "../values/text.ts";
 import { readStringLiteral } from "./string-literal.ts";
-import { TemplateError } from "./template-error.ts";
-import { isSpace, trimEnd, trimStart, whiteSpace } from "./text.ts";
 
 export type TokenKind =
   | "data"

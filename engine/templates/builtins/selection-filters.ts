@@ -1,9 +1,10 @@
 /** Filters that call filters and tests by name on each item: map, select, reject and their kin. */
+
+import { TemplateError } from "../template-error.ts";
+import { isText, plainText } from "../values/text.ts";
+import { iterate, type Keywords, Lazy, truthy, type Value } from "../values/values.ts";
 import { attributeGetter } from "./attribute-path.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
-import { TemplateError } from "./template-error.ts";
-import { isText, plainText } from "./text.ts";
-import { iterate, type Keywords, Lazy, truthy, type Value } from "./values.ts";
 
 function nameOf(value: Value): string {
   return isText(value) ? plainText(value) : "";

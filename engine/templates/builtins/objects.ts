@@ -1,10 +1,11 @@
 /** Objects that templates make and hold: namespaces, the loop, macros, cyclers. */
-import { equal } from "./comparison.ts";
-import type { Effort } from "./limits.ts";
-import { reprOf } from "./printing.ts";
-import { TemplateError } from "./template-error.ts";
-import { plainText } from "./text.ts";
-import { Callable, Dict, isList, type Keywords, lengthOf, TemplateObject, Tuple, Undefined, type Value } from "./values.ts";
+
+import { TemplateError } from "../template-error.ts";
+import { equal } from "../values/comparison.ts";
+import type { Effort } from "../values/limits.ts";
+import { reprOf } from "../values/printing.ts";
+import { plainText } from "../values/text.ts";
+import { Callable, Dict, isList, type Keywords, lengthOf, TemplateObject, Tuple, Undefined, type Value } from "../values/values.ts";
 
 /** The one object that a template may write to. */
 export class Namespace extends TemplateObject {

@@ -1,7 +1,7 @@
 /** Binding of arguments to the parameters of built-in functions, and reading them as the type that they need. */
-import { TemplateError } from "./template-error.ts";
-import { isText, type Text } from "./text.ts";
-import { type Keywords, typeName, Undefined, type Value } from "./values.ts";
+import { TemplateError } from "../template-error.ts";
+import { isText, type Text } from "../values/text.ts";
+import { type Keywords, typeName, Undefined, type Value } from "../values/values.ts";
 
 /** A parameter without a second entry has to be given. */
 export type ParameterSpec = readonly [name: string, fallback?: Value];

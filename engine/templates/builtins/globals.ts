@@ -1,13 +1,13 @@
 /** Functions that every template finds: range, dict, namespace and the reference's own. */
 
+import { TemplateError } from "../template-error.ts";
+import { textOf } from "../values/printing.ts";
+import { isText, plainText } from "../values/text.ts";
+import { Callable, Dict, iterate, Range, TemplateObject, typeName, Undefined, type Value } from "../values/values.ts";
 import { Cycler, Namespace, pairOf } from "./objects.ts";
-import { textOf } from "./printing.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
 import { asText, at, bindArguments } from "./signature.ts";
 import { strftime } from "./strftime.ts";
-import { TemplateError } from "./template-error.ts";
-import { isText, plainText } from "./text.ts";
-import { Callable, Dict, iterate, Range, TemplateObject, typeName, Undefined, type Value } from "./values.ts";
 
 const maxRange = 100_000;
 
