@@ -13,6 +13,8 @@ const maxIntegerDigits = 4300;
 export interface JsonReadOptions {
   /** Also read the bare words `NaN`, `Infinity` and `-Infinity`, which some inference servers write. */
   readonly nonFinite?: boolean;
+  /** Refuse an object that has one key twice, as file formats do whose keys are names. */
+  readonly uniqueKeys?: boolean;
 }
 
 /** Everything but quotes, backslashes and control characters. */
@@ -35,12 +37,14 @@ export class JsonReader {
   readonly text: string;
   position: number;
   readonly #nonFinite: boolean;
+  readonly #uniqueKeys: boolean;
   #depth = 0;
 
   constructor(text: string, position: number, options: JsonReadOptions = {}) {
     this.text = text;
     this.position = position;
     this.#nonFinite = options.nonFinite ?? false;
+    this.#uniqueKeys = options.uniqueKeys ?? false;
   }
 
   fail(problem: string, offset = this.position): never {
@@ -142,7 +146,10 @@ export class JsonReader {
 
   #object(): JsonValue {
     const result = new Map<string, JsonValue>();
-    this.eachEntry((key) => result.set(key, this.value()));
+    this.eachEntry((key) => {
+      if (this.#uniqueKeys && result.has(key)) this.fail(`the key ${JSON.stringify(key)} stands here twice`);
+      result.set(key, this.value());
+    });
     return result;
   }
 

@@ -1,13 +1,17 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAlgorithms } from "./algorithms.ts";
+import { checkGguf } from "./gguf.ts";
 import { type ConformancePart, Report } from "./report.ts";
+import { checkSafetensors } from "./safetensors.ts";
 import { checkTokenizers } from "./tokenizers.ts";
 import { checkToolCalls } from "./tool-calls.ts";
 
 /** Every part this build can check, by the name of its folder. A further part is a module and a line here. */
 export const conformanceParts: Readonly<Record<string, ConformancePart>> = {
   algorithms: checkAlgorithms,
+  gguf: checkGguf,
+  safetensors: checkSafetensors,
   tokenizers: checkTokenizers,
   "tool-calls": checkToolCalls,
 };
