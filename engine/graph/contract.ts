@@ -1,14 +1,17 @@
 /**
  * The calls of one attempt as a prefix forest over token ids, and its chains.
  * A node is a call with tokens; its parent is the call with the longest prompt + completion that its own prompt begins with.
- * A node extends its parent's chain if it is the first to do so, else it begins a new one; so a chain's number never changes
- * as calls arrive. The chain that a node extends or begins owns the node's sampled tokens: only there can their mask be 1.
+ * One child of a node extends its chain: the first of the same thread, else the first; every other child begins a new chain.
+ * The chain that a node extends or begins owns the node's sampled tokens: only there can their mask be 1. So a sampled token
+ * that may be trained has mask 1 in exactly one chain, and 0 in the others that contain it.
+ * A call that is excluded and that nothing goes on from is in no chain.
  */
 
 /** Tokens a call adds to its parent. The store's NodeRecord has this shape. */
 export interface GraphNode {
   readonly callId: string;
   readonly parentCallId: string | null;
+  /** A negative id stands for one that was blanked because it spells a secret. */
   readonly addedPromptIds: Int32Array;
   readonly sampledIds: Int32Array;
   /** One per sampled id, not finite where the engine gave no number; or empty when none were captured. */
@@ -16,10 +19,19 @@ export interface GraphNode {
   readonly promptLength: number;
 }
 
-/** Why sampled tokens of a call are not trained, whatever chain they are on. */
+/**
+ * Why sampled tokens of a call are not trained, whatever chain they are on. `undelivered`: the client went away before the
+ * answer was flushed. `edited`: another answer than the sampled one was released. `late`: after the agent's time.
+ */
 export type Exclusion = "undelivered" | "quarantined" | "edited" | "late";
 
-/** What is known about a call besides its tokens. Keys are opaque: equal keys mean equal things. */
+/** A message by role and meaning: equal keys mean the same message. */
+export interface MessageKey {
+  readonly role: string;
+  readonly key: string;
+}
+
+/** What is known about a call besides its tokens. */
 export interface GraphCall {
   readonly id: string;
   /** Number of the call in its attempt; the order of the forest. */
@@ -27,13 +39,13 @@ export interface GraphCall {
   readonly excluded: Exclusion | null;
   /** Cause that the prompt assembly recorded, if it did. */
   readonly recordedBreak: BreakCause | null;
-  /** One key a message of the request, in order. Empty when unknown. */
-  readonly messages: readonly string[];
-  /** Key of the answer as a message; null when unknown or none. */
+  /** Messages of the request, in order. Empty when unknown. */
+  readonly messages: readonly MessageKey[];
+  /** Key of the answer as a message; null when unknown. */
   readonly answer: string | null;
   /** Key of the tool definitions; null when unknown. */
   readonly tools: string | null;
-  /** Conversation (thread) that the harness names in its headers; null when it names none. */
+  /** Conversation that the harness names in its headers; null when it names none. */
   readonly thread: string | null;
 }
 
@@ -72,25 +84,30 @@ export interface ChainTokens {
   readonly mask: Uint8Array;
   /** NaN where none was captured and on everything not sampled. */
   readonly logprobs: Float32Array;
+  /** Without gaps, in order; empty ones are left out. */
   readonly segments: readonly TokenSegment[];
+}
+
+export interface ReconstructionCounts {
+  readonly sampled: number;
+  readonly trained: number;
+  readonly breaks: Readonly<Partial<Record<BreakCause, number>>>;
+  /** Calls whose sampled tokens take no part. */
+  readonly excluded: Readonly<Partial<Record<Exclusion, number>>>;
+  /** Sampled tokens left out because no finite log-probability came with them. */
+  readonly withoutLogprob: number;
 }
 
 export interface Reconstruction {
   readonly chains: readonly Chain[];
-  /** Chain that owns the call's tokens, by call index; a call that is in none is absent. */
+  /** Chain that owns the call, by call index; a call that is in none is absent. */
   readonly chainOfCall: ReadonlyMap<number, number>;
-  readonly counts: {
-    readonly sampled: number;
-    readonly trained: number;
-    readonly breaks: Readonly<Record<BreakCause, number>>;
-    readonly excluded: Readonly<Record<Exclusion, number>>;
-    /** Sampled tokens left out because no finite log-probability came with them. */
-    readonly withoutLogprob: number;
-  };
+  readonly counts: ReconstructionCounts;
   /** Some chain is trainable. */
   readonly trainable: boolean;
   /** Why none is; null when trainable. */
   readonly reason: string | null;
+  /** Throws RangeError when there is no such chain. */
   tokensOf(chain: number): ChainTokens;
 }
 
