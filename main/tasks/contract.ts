@@ -1,5 +1,5 @@
 /** A Harbor task package as the rest of the service sees it: parsed once at the edge, plain values after. */
-import type { NetworkMode } from "../sandboxes/index.ts";
+import type { NetworkMode, SandboxLimits } from "../sandboxes/index.ts";
 
 export interface TaskFault {
   /** Path relative to the package. */
@@ -26,6 +26,29 @@ export interface McpServer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export interface Healthcheck {
+  readonly command: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  readonly startPeriodMs: number;
+  readonly startIntervalMs: number;
+  readonly retries: number;
+}
+
+/** The box of a verifier that does not share the agent's: only /logs/artifacts and declared artifacts are carried into it. */
+export interface VerifierBox {
+  readonly dockerImage: string | null;
+  /** Folder with a Dockerfile, relative to the package; null when an image is named or none is needed. */
+  readonly buildFolder: string | null;
+  readonly buildTimeoutMs: number;
+  /** The image holds /tests; else the package's tests/ are uploaded. */
+  readonly testsInImage: boolean;
+  readonly network: TaskNetwork;
+  readonly limits: SandboxLimits;
+  readonly workdir: string | null;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export interface Task {
   /** Absolute folder. */
   readonly path: string;
@@ -44,6 +67,10 @@ export interface Task {
     readonly env: Readonly<Record<string, string>>;
     readonly network: TaskNetwork;
     readonly separate: boolean;
+    /** Set exactly when `separate`. */
+    readonly box: VerifierBox | null;
+    /** Where the test script runs: `tests` = /tests, which the agent cannot have written; `workdir` = the agent's folder. */
+    readonly cwd: "tests" | "workdir";
   };
   readonly solutionEnv: Readonly<Record<string, string>>;
   readonly environment: {
@@ -54,7 +81,11 @@ export interface Task {
     readonly cpus: number | null;
     readonly memoryMb: number | null;
     readonly storageMb: number | null;
+    /** From task.toml, else the Dockerfile's last WORKDIR; null = the sandbox's default, /app. */
     readonly workdir: string | null;
+    readonly os: "linux" | "windows";
+    readonly healthcheck: Healthcheck | null;
+    /** Values as written: `resolveVariables` fills in `${VAR}`. */
     readonly env: Readonly<Record<string, string>>;
     readonly mcpServers: readonly McpServer[];
     /** Files that the environment folder copies into the workdir in a local sandbox (see docs/tasks.md). */

@@ -75,7 +75,7 @@ export function droppedKeyWarning(path: KeyPath, document: TomlDocument, file: s
 }
 
 /** The candidate with the fewest edits, when these are at most a third of its length. */
-function closest(key: string, candidates: readonly string[]): string | null {
+export function closest(key: string, candidates: readonly string[]): string | null {
   let best: { readonly word: string; readonly edits: number } | null = null;
   for (const word of candidates) {
     const edits = editDistance(key, word);

@@ -18,7 +18,11 @@ const defaultIgnores = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n";
 export async function digestFiles(folder: string): Promise<string[]> {
   const files = await PackageFiles.open(folder);
   const found: string[] = [];
-  for (const name of singleFiles) if (await exists(join(files.root, name))) found.push(name);
+  for (const name of singleFiles) {
+    if (!(await exists(join(files.root, name)))) continue;
+    if (!(await isFile(join(files.root, name)))) throw new PackageFileError(name, `${name} must be a file.`);
+    found.push(name);
+  }
   for (const name of folders) {
     const path = join(files.root, name);
     if (!(await exists(path))) continue;

@@ -1,5 +1,5 @@
 /** Files of a task package: what `.harborignore` leaves out, and links that must not lead out of the package. */
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { type IgnoreRules, IgnoreSyntaxError, parseIgnoreRules } from "./ignore-rules.ts";
 
@@ -45,15 +45,18 @@ async function statOrNull(path: string) {
 const isMissing = (error: unknown) =>
   error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "ELOOP");
 
-/** Where a path really is; a part that does not exist stays as written. */
-async function realPath(path: string): Promise<string> {
+/** Where a path really is, links to nowhere followed too; a part that does not exist stays as written. */
+async function realPath(path: string, linksLeft = 40): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
   const parent = resolve(path, "..");
-  return parent === path ? path : join(await realPath(parent), basename(path));
+  if (parent === path) return path;
+  const place = join(await realPath(parent, linksLeft), basename(path));
+  const isLink = linksLeft > 0 && (await lstatOrNull(place))?.isSymbolicLink();
+  return isLink ? realPath(resolve(place, "..", await readlink(place)), linksLeft - 1) : place;
 }
 
 /** The text of a file, or a PackageFileError that names the line that is not UTF-8. */
@@ -139,6 +142,16 @@ export class PackageFiles {
     return real !== path && real !== this.root && this.#contains(real) && (await this.#matches(real));
   }
 
+  /** Git and archives write a link as a small file with its target where links cannot be had. */
+  async #isFlattenedLink(path: string): Promise<boolean> {
+    const found = await lstatOrNull(path);
+    if (found === null || !found.isFile() || found.size > 255) return false;
+    const text = await readFile(path, "utf8");
+    if (!/^\.\.\/[^\n\0]*[^\s]$/.test(text)) return false;
+    const target = resolve(path, "..", text);
+    return !this.#contains(target) && (await exists(target));
+  }
+
   /** Throws when something below `path` links out of the package or in a circle. */
   async checkTree(path: string, honourIgnores = true): Promise<void> {
     const checked = new Set<string>();
@@ -147,6 +160,9 @@ export class PackageFiles {
       const real = await realPath(candidate);
       const file = this.relative(candidate);
       if (!this.#contains(real)) throw new PackageFileError(file, `${file} links out of the task package; copy what it points at.`);
+      if (await this.#isFlattenedLink(candidate)) {
+        throw new PackageFileError(file, `${file} was a link out of the task package and is now only its text; copy what it pointed at.`);
+      }
       if (!(await isFolder(candidate))) return;
       if (ancestors.has(real)) throw new PackageFileError(file, `${file} links to a folder that contains it.`);
       if (!honourIgnores && checked.has(real)) return;

@@ -1,0 +1,64 @@
+/** Artifact entries whose places collide, or that reach into the logs of agent and verifier. */
+
+export interface ArtifactEntry {
+  readonly source: string;
+  readonly destination: string | null;
+  readonly exclude: readonly string[];
+  readonly service: string;
+}
+
+type RawEntry =
+  | string
+  | {
+      readonly source: string;
+      readonly destination?: string | null | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly service?: string | undefined;
+    };
+
+export function artifactEntry(entry: RawEntry): ArtifactEntry {
+  if (typeof entry === "string") return { source: entry, destination: null, exclude: [], service: "main" };
+  return { source: entry.source, destination: entry.destination ?? null, exclude: entry.exclude ?? [], service: entry.service ?? "main" };
+}
+
+const parts = (path: string) => path.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
+const output = (entry: ArtifactEntry) => parts(entry.destination ?? entry.source);
+const isWithin = (inner: readonly string[], outer: readonly string[]) => outer.every((part, index) => inner[index] === part);
+
+/** The folder that is collected without being declared. */
+const conventional: ArtifactEntry = { source: "/logs/artifacts", destination: null, exclude: [], service: "main" };
+
+/** Index of the later and text of the earlier entry of each pair that claims the same place. */
+export function artifactCollisions(entries: readonly ArtifactEntry[]): { readonly index: number; readonly earlier: string }[] {
+  const declared = entries.some((entry) => entry.service === "main" && entry.source.replace(/\/+$/, "") === conventional.source);
+  const all = declared ? entries : [conventional, ...entries];
+  const offset = all.length - entries.length;
+  return all.flatMap((second, index) =>
+    all.slice(0, index).flatMap((first) => {
+      if (isCoveredBy(first, second)) return [];
+      const [a, b] = [output(first), output(second)];
+      return isWithin(a, b) || isWithin(b, a) ? [{ index: index - offset, earlier: first.source }] : [];
+    }),
+  );
+}
+
+/** The earlier entry brings the same files to the same place. */
+function isCoveredBy(first: ArtifactEntry, second: ArtifactEntry): boolean {
+  if (first.service !== second.service) return false;
+  const [outer, inner] = [parts(first.source), parts(second.source)];
+  if (first.source.startsWith("/") !== second.source.startsWith("/") || !isWithin(inner, outer)) return false;
+  const expected = [...output(first), ...inner.slice(outer.length)].join("/");
+  const same = output(second).join("/") === expected;
+  if (inner.length === outer.length && same) return first.exclude.join("\0") === second.exclude.join("\0");
+  return first.exclude.length === 0 && same;
+}
+
+/** Whether the entry would carry the logs of agent or verifier into a verifier's own box. */
+export function overlapsLogs(entry: ArtifactEntry): boolean {
+  if (!entry.source.startsWith("/")) return false;
+  const source = parts(entry.source);
+  return [
+    ["logs", "verifier"],
+    ["logs", "agent"],
+  ].some((logs) => isWithin(source, logs) || isWithin(logs, source));
+}
