@@ -244,6 +244,8 @@ export interface Store {
   /** Calls of the last attempt that made any, or of the one named, by index. */
   callsOf(rolloutId: string, attempt?: number): readonly CallRecord[];
   nodesOf(rolloutId: string, attempt?: number): readonly NodeRecord[];
+  /** Bodies that the call refers to beside its four own. */
+  attachmentsOf(callId: string): readonly BlobHash[];
 
   appendEvent(event: Omit<EventRecord, "sequence">): EventRecord;
   /** Events after `sequence`, oldest first, at most `limit`. */
@@ -259,6 +261,9 @@ export interface Store {
   /** Small settings (policy endpoints, window state …), JSON text by key. */
   setting(key: string): string | null;
   setSetting(key: string, json: string): void;
+
+  /** Everything written inside is committed together, or, when it throws, not at all. */
+  atomically<T>(work: () => T): T;
 
   /** Verifies every reference and checksum; repairs what a crash can leave. Never deletes whole records. */
   check(): Promise<readonly StoreProblem[]>;

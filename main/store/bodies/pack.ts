@@ -73,6 +73,7 @@ export class PackWriter {
   #number: number;
   #size: number;
   #file: number | null = null;
+  readonly #unsynced = new Set<string>();
 
   /** `size`: the committed length of the pack to continue; 0 starts it. */
   constructor(folder: string, number: number, size: number) {
@@ -81,8 +82,11 @@ export class PackWriter {
     this.#size = size;
   }
 
-  get path(): string {
-    return packPath(this.#folder, this.#number);
+  /** Packs written since the last call. */
+  takeUnsynced(): readonly string[] {
+    const paths = [...this.#unsynced];
+    this.#unsynced.clear();
+    return paths;
   }
 
   append(frame: Uint8Array): FrameLocation {
@@ -91,7 +95,9 @@ export class PackWriter {
       this.#number += 1;
       this.#size = 0;
     }
-    this.#file ??= openSync(this.path, this.#size === 0 ? "w+" : "r+", 0o600);
+    const path = packPath(this.#folder, this.#number);
+    this.#file ??= openSync(path, this.#size === 0 ? "w+" : "r+", 0o600);
+    this.#unsynced.add(path);
     const location = { pack: this.#number, offset: this.#size, stored: frame.length };
     try {
       for (let done = 0; done < frame.length; ) done += writevSync(this.#file, [frame.subarray(done)], this.#size + done);

@@ -1,0 +1,95 @@
+/** The store's worker thread: everything slow that must not stop the event loop of the service. See `messages.ts`. */
+
+import { hash as digest } from "node:crypto";
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { BodyReader } from "../bodies/body-reader.ts";
+import type { StoreProblem } from "../contract.ts";
+import { type Database, databaseFile, loadSqlite } from "../database.ts";
+import type { Checkpoint, FromWorker, JournalBody, Request, ToWorker } from "./messages.ts";
+import { packBodies } from "./pack-bodies.ts";
+import { verifyStore } from "./verify.ts";
+
+const { dataFolder, bodyFolder }: { readonly dataFolder: string; readonly bodyFolder: string } = workerData;
+const acknowledgements = new Map<number, (go: boolean) => void>();
+
+const db: Database = new (loadSqlite())(join(dataFolder, databaseFile), { fileMustExist: true });
+db.pragma("synchronous = NORMAL");
+
+parentPort?.on("message", (message: ToWorker) => {
+  if (message.type === "end") {
+    db.close();
+    parentPort?.close();
+  } else if (message.type === "adopted") acknowledgements.get(message.id)?.(message.go);
+  else
+    answer(message.id, message.request).then(
+      (problems) => say({ type: "done", id: message.id, problems }),
+      (error: unknown) => say({ type: "failed", id: message.id, message: error instanceof Error ? error.message : String(error) }),
+    );
+});
+
+function say(message: FromWorker): void {
+  parentPort?.postMessage(message);
+}
+
+async function answer(id: number, request: Request): Promise<readonly StoreProblem[]> {
+  switch (request.type) {
+    case "sync":
+      return sync(request.files, request.checkpoint);
+    case "compact":
+      return compact(id, request.bodies, request.nextChunk);
+    case "verify":
+      return withReader((reader) => [...verifyStore(db, reader)]);
+  }
+}
+
+function sync(files: readonly string[], checkpoint: Checkpoint): readonly StoreProblem[] {
+  for (const path of files) {
+    const file = openSync(path, "r+");
+    try {
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+  db.pragma(`wal_checkpoint(${checkpoint})`);
+  return [];
+}
+
+async function compact(id: number, bodies: readonly JournalBody[], nextChunk: number): Promise<readonly StoreProblem[]> {
+  const find = db.prepare<[Uint8Array], { key: number }>("SELECT key FROM chunk WHERE hash = ?");
+  const location = db.prepare<[number], { size: number }>("SELECT size FROM body WHERE key = ?");
+  const reader = new BodyReader(db, bodyFolder);
+  try {
+    const parts = packBodies(bodies, nextChunk, {
+      findChunk: (hash) => find.get(hash)?.key ?? null,
+      read(body) {
+        const row = location.get(body.key);
+        if (row === undefined) return null;
+        const bytes = reader.read({ hash: body.hash, size: row.size, journal: body.journal, offset: body.offset, recipe: null });
+        if (digest("sha256", bytes, "hex") !== body.hash) throw new RangeError("its bytes are not those that were stored");
+        return bytes;
+      },
+    });
+    for (;;) {
+      const step = await parts.next();
+      if (step.done) return step.value;
+      const go = new Promise<boolean>((resolve) => acknowledgements.set(id, resolve));
+      say({ type: "part", id, part: step.value });
+      if (!(await go)) return [];
+    }
+  } finally {
+    acknowledgements.delete(id);
+    reader.close();
+  }
+}
+
+function withReader<T>(use: (reader: BodyReader) => T): T {
+  const reader = new BodyReader(db, bodyFolder);
+  try {
+    return use(reader);
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,113 @@
+import { WorkbenchError } from "../../errors.ts";
+import type { ExperimentRecord, ExperimentSummary, Redactor, Store } from "../contract.ts";
+import type { Database } from "../database.ts";
+import { isConstraint } from "../errors.ts";
+import type { Writer } from "../writer.ts";
+import type { RecordKeys } from "./keys.ts";
+
+type ExperimentMethods = Pick<Store, "createExperiment" | "updateExperiment" | "experiment" | "experiments" | "experimentSummaries">;
+
+const columns = "id, name, created_at AS createdAt, ended_at AS endedAt, spec, status";
+
+interface Totals {
+  readonly experiment: number;
+  readonly harness: string;
+  readonly policy: string;
+  readonly status: string | null;
+  readonly rollouts: number;
+  readonly ended: number;
+  readonly calls: number;
+  readonly chains: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+export function createExperimentRecords(db: Database, writer: Writer, redactor: Redactor, keys: RecordKeys): ExperimentMethods {
+  const insert = db.prepare("INSERT INTO experiment (id, name, created_at, ended_at, spec, status) VALUES (?, ?, ?, ?, ?, ?)");
+  const update = db.prepare("UPDATE experiment SET name = ?, ended_at = ?, status = ? WHERE id = ?");
+  const one = db.prepare<[string], ExperimentRecord>(`SELECT ${columns} FROM experiment WHERE id = ?`);
+  const all = db.prepare<[], ExperimentRecord & { readonly key: number }>(
+    `SELECT key, ${columns} FROM experiment ORDER BY created_at DESC, key DESC`,
+  );
+  const totals = db.prepare<[], Totals>(
+    `SELECT experiment, harness, policy, outcome_status AS status, count(*) AS rollouts, sum(phase = 'ended') AS ended, sum(calls) AS calls,
+       sum(chains) AS chains, sum(prompt_tokens) AS promptTokens, sum(completion_tokens) AS completionTokens
+     FROM rollout GROUP BY experiment, harness, policy, outcome_status ORDER BY min(key)`,
+  );
+  const rewards = db.prepare<[], { experiment: number; reward: number }>(
+    "SELECT experiment, reward FROM rollout WHERE reward IS NOT NULL ORDER BY key",
+  );
+
+  return {
+    createExperiment(record) {
+      writer.write(() => {
+        try {
+          insert.run(record.id, redactor.text(record.name), record.createdAt, record.endedAt, redactor.text(record.spec), record.status);
+        } catch (error) {
+          if (!isConstraint(error, "UNIQUE")) throw error;
+          throw new WorkbenchError(
+            "store",
+            `There is already an experiment ${record.id} in this data folder.`,
+            "Delete it first, or give the new one another id.",
+            {
+              cause: error,
+            },
+          );
+        }
+      });
+    },
+
+    updateExperiment(id, change) {
+      writer.write(() => {
+        keys.experiment(id);
+        const record = { ...one.get(id), ...change };
+        update.run(redactor.text(record.name ?? ""), record.endedAt, record.status, id);
+      });
+    },
+
+    experiment: (id) => one.get(id) ?? null,
+    experiments: () => all.all().map(({ key: _key, ...record }) => record),
+
+    experimentSummaries() {
+      writer.flush();
+      const rows = byExperiment(totals.all());
+      const given = byExperiment(rewards.all());
+      return all.all().map(({ key, ...experiment }) =>
+        summarise(
+          experiment,
+          rows.get(key) ?? [],
+          (given.get(key) ?? []).map((row) => row.reward),
+        ),
+      );
+    },
+  };
+}
+
+function byExperiment<Row extends { readonly experiment: number }>(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
+  const groups = new Map<number, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.experiment);
+    if (group === undefined) groups.set(row.experiment, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function summarise(experiment: ExperimentRecord, rows: readonly Totals[], rewards: readonly number[]): ExperimentSummary {
+  const outcomes: Record<string, number> = {};
+  for (const row of rows) if (row.status !== null) outcomes[row.status] = (outcomes[row.status] ?? 0) + row.rollouts;
+  const sum = (read: (row: Totals) => number) => rows.reduce((total, row) => total + read(row), 0);
+  return {
+    experiment,
+    total: sum((row) => row.rollouts),
+    ended: sum((row) => row.ended),
+    outcomes,
+    calls: sum((row) => row.calls),
+    chains: sum((row) => row.chains),
+    promptTokens: sum((row) => row.promptTokens),
+    completionTokens: sum((row) => row.completionTokens),
+    harnesses: [...new Set(rows.map((row) => row.harness))],
+    policies: [...new Set(rows.map((row) => row.policy))],
+    rewards,
+  };
+}

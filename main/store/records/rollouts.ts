@@ -1,0 +1,196 @@
+import { WorkbenchError } from "../../errors.ts";
+import type { Redactor, RolloutRecord, RolloutUpdate, Store } from "../contract.ts";
+import type { Database } from "../database.ts";
+import { isConstraint } from "../errors.ts";
+import type { Writer } from "../writer.ts";
+import type { RecordKeys } from "./keys.ts";
+import { rolloutSchema } from "./schemas.ts";
+
+export interface RolloutRecords extends Pick<Store, "createRollouts" | "updateRollout" | "rollout" | "rolloutsOf" | "unfinishedRollouts"> {
+  /** Inside a write: adds a recorded call to the rollout's counts. */
+  count(key: number, promptTokens: number, completionTokens: number): void;
+}
+
+/** Columns that may change, in the order of the statements. */
+const changing = [
+  "task_name",
+  "task_digest",
+  "task_path",
+  "harness",
+  "harness_version",
+  "policy",
+  "policy_version",
+  "sandbox",
+  "group_index",
+  "seed",
+  "phase",
+  "outcome_status",
+  "outcome_cause",
+  "outcome_action",
+  "outcome_detail",
+  "reward",
+  "rewards",
+  "attempts",
+  "phases",
+  "isolation",
+  "fingerprint",
+  "calls",
+  "chains",
+  "prompt_tokens",
+  "completion_tokens",
+  "trainable",
+  "trainable_reason",
+  "started_at",
+  "ended_at",
+] as const;
+
+type Value = string | number | null;
+type Row = { readonly [column in (typeof changing)[number] | "id" | "experiment_id" | "created_at"]: Value };
+
+export function createRolloutRecords(db: Database, writer: Writer, redactor: Redactor, keys: RecordKeys): RolloutRecords {
+  const insert = db.prepare(
+    `INSERT INTO rollout (${changing.join(", ")}, id, experiment, created_at) VALUES (${changing.map(() => "?").join(", ")}, ?, ?, ?)`,
+  );
+  const update = db.prepare(`UPDATE rollout SET ${changing.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`);
+  const select = (rest: string) =>
+    db.prepare<unknown[], Row>(
+      `SELECT rollout.id AS id, experiment.id AS experiment_id, rollout.created_at AS created_at, ${changing.map((column) => `rollout.${column} AS ${column}`).join(", ")}
+       FROM rollout JOIN experiment ON experiment.key = rollout.experiment ${rest}`,
+    );
+  const one = select("WHERE rollout.id = ?");
+  const ofExperiment = select("WHERE rollout.experiment = ? ORDER BY rollout.key");
+  const unfinished = select("WHERE rollout.phase <> 'ended' ORDER BY rollout.key");
+  const addCall = db.prepare(
+    "UPDATE rollout SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ? WHERE key = ?",
+  );
+
+  function read(id: string): RolloutRecord | null {
+    const row = one.get(id);
+    return row === undefined ? null : toRecord(row);
+  }
+
+  return {
+    createRollouts(records) {
+      writer.write(() => {
+        for (const record of records) {
+          const { key } = keys.experiment(record.experimentId);
+          try {
+            insert.run(...values(record, redactor), record.id, key, record.createdAt);
+          } catch (error) {
+            if (!isConstraint(error, "UNIQUE")) throw error;
+            throw new WorkbenchError("store", `There is already a rollout ${record.id} in this data folder.`, "Give the new one another id.", {
+              cause: error,
+            });
+          }
+        }
+      });
+    },
+
+    updateRollout(id, change: RolloutUpdate) {
+      writer.write(() => {
+        keys.rollout(id);
+        const record = read(id);
+        if (record !== null) update.run(...values({ ...record, ...change }, redactor), id);
+      });
+    },
+
+    rollout(id) {
+      writer.flush();
+      return read(id);
+    },
+
+    rolloutsOf(experimentId) {
+      writer.flush();
+      const experiment = keys.findExperiment(experimentId);
+      return experiment === null ? [] : ofExperiment.all(experiment.key).map(toRecord);
+    },
+
+    unfinishedRollouts() {
+      writer.flush();
+      return unfinished.all().map(toRecord);
+    },
+
+    count(key, promptTokens, completionTokens) {
+      addCall.run(promptTokens, completionTokens, key);
+    },
+  };
+}
+
+/** In the order of `changing`. */
+function values(record: RolloutRecord, redactor: Redactor): readonly Value[] {
+  const { outcome } = record;
+  const json = (value: unknown): string | null => (value === null ? null : redactor.text(JSON.stringify(value)));
+  const text = (value: string | null): string | null => (value === null ? null : redactor.text(value));
+  return [
+    redactor.text(record.taskName),
+    record.taskDigest,
+    redactor.text(record.taskPath),
+    record.harness,
+    record.harnessVersion,
+    redactor.text(record.policy),
+    text(record.policyVersion),
+    record.sandbox,
+    record.groupIndex,
+    record.seed,
+    record.phase,
+    outcome?.status ?? null,
+    outcome?.cause ?? null,
+    outcome?.action ?? null,
+    text(outcome?.detail ?? null),
+    record.reward,
+    json(record.rewards),
+    record.attempts,
+    redactor.text(JSON.stringify(record.phases)),
+    json(record.isolation),
+    json(record.fingerprint),
+    record.calls,
+    record.chains,
+    record.promptTokens,
+    record.completionTokens,
+    record.trainable === null ? null : Number(record.trainable),
+    text(record.trainableReason),
+    record.startedAt,
+    record.endedAt,
+  ];
+}
+
+function toRecord(row: Row): RolloutRecord {
+  return rolloutSchema.parse({
+    id: row.id,
+    experimentId: row.experiment_id,
+    taskName: row.task_name,
+    taskDigest: row.task_digest,
+    taskPath: row.task_path,
+    harness: row.harness,
+    harnessVersion: row.harness_version,
+    policy: row.policy,
+    policyVersion: row.policy_version,
+    sandbox: row.sandbox,
+    groupIndex: row.group_index,
+    seed: row.seed,
+    phase: row.phase,
+    outcome:
+      row.outcome_status === null
+        ? null
+        : { status: row.outcome_status, cause: row.outcome_cause, action: row.outcome_action, detail: row.outcome_detail },
+    reward: row.reward,
+    rewards: parsed(row.rewards),
+    attempts: row.attempts,
+    phases: parsed(row.phases),
+    isolation: parsed(row.isolation),
+    fingerprint: parsed(row.fingerprint),
+    calls: row.calls,
+    chains: row.chains,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    trainable: row.trainable,
+    trainableReason: row.trainable_reason,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  });
+}
+
+function parsed(column: Value): unknown {
+  return typeof column === "string" ? JSON.parse(column) : null;
+}

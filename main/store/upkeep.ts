@@ -1,0 +1,157 @@
+/**
+ * What the store does by itself: every second after writes, sync the journal and move the log into the database; when idle, cut the log
+ * back to nothing; when no rollout runs or the journals are large, move bodies into packs. All of it in the worker thread.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Background } from "./background/background.ts";
+import type { Checkpoint, JournalBody, PackedPart } from "./background/messages.ts";
+import type { BodyStore } from "./bodies/body-store.ts";
+import type { Journals } from "./bodies/journals.ts";
+import type { PackWriter } from "./bodies/pack.ts";
+import type { StoreProblem } from "./contract.ts";
+import { type Database, databaseFile } from "./database.ts";
+import type { Writer } from "./writer.ts";
+
+export interface UpkeepParts {
+  readonly dataFolder: string;
+  readonly db: Database;
+  readonly writer: Writer;
+  readonly bodies: BodyStore;
+  readonly journals: Journals;
+  readonly packs: PackWriter;
+  readonly background: Background;
+}
+
+export interface Upkeep {
+  /** Something was committed. */
+  noteWrite(): void;
+  compact(): Promise<void>;
+  /** Problems that a full reading finds; nothing is moved meanwhile. */
+  verify(): Promise<readonly StoreProblem[]>;
+  close(): void;
+}
+
+const tickMs = 1000;
+/** Without a write for so long, the store is idle. */
+const idleMs = 3000;
+/** A log of this size is started over even while writes go on. */
+const largeLogBytes = 128 * 1024 * 1024;
+/** A log of this size is cut back when idle. */
+const smallLogBytes = 4 * 1024 * 1024;
+/** Journals of this size are compacted even while rollouts run. */
+const largeJournalBytes = 256 * 1024 * 1024;
+
+export function createUpkeep(parts: UpkeepParts): Upkeep {
+  const { dataFolder, db, writer, bodies, journals, packs, background } = parts;
+  const log = join(dataFolder, `${databaseFile}-wal`);
+  const running = db.prepare("SELECT 1 FROM rollout WHERE phase <> 'ended' LIMIT 1");
+  const journalBodies = db.prepare<[], Omit<JournalBody, "hash"> & { hash: Buffer }>(
+    "SELECT key, owner, hash, journal, offset FROM body WHERE journal IS NOT NULL ORDER BY owner, key",
+  );
+  const inJournal = db.prepare<[number]>("SELECT 1 FROM body WHERE journal = ? LIMIT 1");
+  const lastChunk = db.prepare<[], { key: number | null }>("SELECT max(key) AS key FROM chunk");
+  const insertFrame = db.prepare("INSERT INTO frame (pack, offset, stored, length) VALUES (?, ?, ?, ?)");
+  const insertChunk = db.prepare("INSERT INTO chunk (key, hash, frame, offset, length, refs) VALUES (?, ?, ?, ?, ?, 0)");
+
+  let lastWrite = 0;
+  let lastSync = 0;
+  /** Size of the journals after the last compaction: what it had to leave is not tried again and again. */
+  let leftInJournals = 0;
+  let closed = false;
+  /** One piece of background work at a time. */
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  const timer = setInterval(tick, tickMs);
+  timer.unref();
+
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    waiting += 1;
+    const result = last.then(work).finally(() => {
+      waiting -= 1;
+    });
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  function tick(): void {
+    if (waiting > 0) return;
+    const now = Date.now();
+    const idle = now - lastWrite >= idleMs;
+    const logBytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    if (lastWrite > lastSync || (idle && logBytes > smallLogBytes))
+      report(alone(() => sync(logBytes > largeLogBytes ? "RESTART" : idle ? "TRUNCATE" : "PASSIVE")));
+    else if (shouldCompact(idle)) report(alone(compact));
+  }
+
+  function shouldCompact(idle: boolean): boolean {
+    const bytes = journals.bytes();
+    if (bytes === leftInJournals) return false;
+    return bytes > largeJournalBytes || (idle && running.get() === undefined);
+  }
+
+  /** A failure loses nothing: the work is tried again. */
+  function report(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!closed) process.emitWarning(error instanceof Error ? error.message : String(error), { code: "STORE_UPKEEP" });
+    });
+  }
+
+  async function sync(checkpoint: Checkpoint): Promise<void> {
+    lastSync = Date.now();
+    writer.flush();
+    journals.flush();
+    await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint });
+  }
+
+  function adopt(part: PackedPart): void {
+    const location = part.frame === null ? null : packs.append(part.frame.bytes);
+    try {
+      writer.write(() => {
+        if (part.frame !== null && location !== null) {
+          const frame = Number(insertFrame.run(location.pack, location.offset, location.stored, part.frame.length).lastInsertRowid);
+          for (const chunk of part.frame.chunks) insertChunk.run(chunk.key, chunk.hash, frame, chunk.offset, chunk.length);
+        }
+        bodies.adopt(part.bodies);
+      });
+    } catch (error) {
+      if (location !== null) packs.retract(location);
+      throw error;
+    }
+  }
+
+  async function compact(): Promise<void> {
+    writer.flush();
+    journals.seal();
+    const rows = journalBodies.all();
+    if (rows.length > 0) {
+      const toMove = rows.map((row) => ({ ...row, hash: row.hash.toString("hex") }));
+      await background.ask({ type: "compact", bodies: toMove, nextChunk: (lastChunk.get()?.key ?? 0) + 1 }, adopt);
+      await background.ask({ type: "sync", files: [...packs.takeUnsynced(), ...journals.takeUnsynced()], checkpoint: "PASSIVE" });
+    }
+    const awaited = bodies.journalsAwaited();
+    for (const number of journals.sealed()) {
+      if (awaited.has(number) || inJournal.get(number) !== undefined) continue;
+      bodies.reader.forgetJournal(number);
+      journals.remove(number);
+    }
+    leftInJournals = journals.bytes();
+  }
+
+  return {
+    noteWrite() {
+      lastWrite = Date.now();
+    },
+    compact: () => alone(compact),
+    verify: () =>
+      alone(async () => {
+        writer.flush();
+        journals.flush();
+        return background.ask({ type: "verify" });
+      }),
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
+  };
+}
