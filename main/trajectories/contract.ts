@@ -9,14 +9,16 @@ export interface Trajectories {
   readonly trainable: boolean;
   /** One sentence; null when trainable. */
   readonly reason: string | null;
+  /** Model calls of the attempt, failed ones too. */
+  readonly calls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** Tokens with mask 1, over all chains. */
   readonly trainedTokens: number;
   /** How often each cause broke a chain. Causes that did not occur are absent. */
-  readonly breaks: Readonly<Record<string, number>>;
+  readonly breaks: Readonly<Partial<Record<string, number>>>;
   /** Calls whose tokens take no part, by cause (`quarantined`, `undelivered` …). */
-  readonly excluded: Readonly<Record<string, number>>;
+  readonly excluded: Readonly<Partial<Record<string, number>>>;
   /** Sampled tokens that are not trained because no finite log-probability came with them. */
   readonly withoutLogprob: number;
   /** Throws RangeError when there is no such chain. */

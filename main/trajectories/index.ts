@@ -1,3 +1,3 @@
 export * from "./contract.ts";
-// Functions of this face: rebuildTrajectories(store, rolloutId, { attempt?, tokenizer? }): Trajectories ·
-// trajectoryTotals(trajectories): TrajectoryTotals · tokenSpans(trajectories, chain, tokenizer | null): TokenSpan[].
+export { type RebuildOptions, rebuildTrajectories, trajectoryTotals } from "./rebuild.ts";
+export { tokenSpans } from "./token-spans.ts";
