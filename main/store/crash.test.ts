@@ -48,7 +48,7 @@ async function writeAndKill(generation: number): Promise<readonly Acknowledged[]
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  child.stdout.once("data", () => setTimeout(() => child.kill("SIGKILL"), Math.random() * 150));
+  child.stdout.once("data", () => setTimeout(() => child.kill("SIGKILL"), Math.random() * 250));
   await ended(child);
   expect(child.signalCode).toBe("SIGKILL");
   const whole = output.slice(0, output.lastIndexOf("\n")).split("\n").slice(1);
