@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAlgorithms } from "./algorithms.ts";
+import { checkChatTemplates } from "./chat-templates.ts";
 import { checkGguf } from "./gguf.ts";
+import { checkHarbor } from "./harbor.ts";
 import { type ConformancePart, Report } from "./report.ts";
 import { checkSafetensors } from "./safetensors.ts";
 import { checkTokenizers } from "./tokenizers.ts";
@@ -10,7 +12,9 @@ import { checkToolCalls } from "./tool-calls.ts";
 /** Every part this build can check, by the name of its folder. A further part is a module and a line here. */
 export const conformanceParts: Readonly<Record<string, ConformancePart>> = {
   algorithms: checkAlgorithms,
+  "chat-templates": checkChatTemplates,
   gguf: checkGguf,
+  harbor: checkHarbor,
   safetensors: checkSafetensors,
   tokenizers: checkTokenizers,
   "tool-calls": checkToolCalls,

@@ -42,7 +42,7 @@ export function firstDifference(values: Readonly<Record<string, readonly [actual
 }
 
 /** Equal as JSON values: key order does not matter, `1` and `1.0` are one number, as a JSON reader of this runtime sees them. */
-export function equalValues(left: unknown, right: unknown): boolean {
+function equalValues(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return left === right;
   if (Array.isArray(left) !== Array.isArray(right)) return false;
