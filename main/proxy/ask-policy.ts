@@ -7,7 +7,7 @@ import type { TokenIn } from "./token-in.ts";
 import { nameAsHarness, showPlainTools } from "./tool-names.ts";
 import type { UpstreamResult } from "./upstreams/upstream.ts";
 
-export interface AskOptions extends Pick<SessionOptions, "upstream" | "rolloutId" | "labels" | "maxTokens"> {
+export interface AskOptions extends Pick<SessionOptions, "upstream" | "rolloutId" | "attempt" | "labels" | "maxTokens"> {
   readonly tokenIn: TokenIn | null;
 }
 
@@ -24,8 +24,9 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
   const result = await upstream.complete(
     {
       conversation,
-      ...(prepared === null ? {} : { promptIds: prepared.prompt.ids }),
+      ...(prepared === null || tokenIn === null ? {} : { promptIds: prepared.prompt.ids, endIds: tokenIn.endIds }),
       rolloutId,
+      attempt: options.attempt,
       callIndex: entry.index,
       labels: { dialect: entry.dialect.id, ...options.labels },
     },

@@ -41,15 +41,19 @@ export function buildRecord(finished: FinishedCall, context: RecordContext): Bui
   const { entry, ending } = finished;
   const answer = ending.kind === "result" && ending.result.ok ? ending.result.answer : null;
   let secretSeen = false;
-  const put = (bytes: Uint8Array): BlobHash => {
-    const stored = context.blobs.put(bytes, `${context.rolloutId}/${entry.dialect.id}`);
+  /** `near`: the requests of a rollout grow out of each other. */
+  const put = (bytes: Uint8Array, near?: string): BlobHash => {
+    const stored = near === undefined ? context.blobs.put(bytes) : context.blobs.put(bytes, `${context.rolloutId} ${near}`);
     secretSeen ||= stored.redactions.some((span) => span.name !== rolloutKeyName);
     return stored.hash;
   };
-  const requestBody = put(entry.body);
+  const requestBody = put(entry.body, "requests");
   const responseBody = entry.rendered === null ? null : put(entry.rendered.bytes);
   // Token ids and token texts spell a secret in pieces that no redactor finds: such an exchange is not kept.
-  const exchange = entry.exchange === null || secretSeen ? null : { request: put(entry.exchange.request), response: put(entry.exchange.response) };
+  const exchange =
+    entry.exchange === null || secretSeen
+      ? null
+      : { request: put(entry.exchange.request, "upstream requests"), response: put(entry.exchange.response) };
   const call: CallRecord = {
     id: entry.id,
     rolloutId: context.rolloutId,

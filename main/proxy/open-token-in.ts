@@ -1,8 +1,11 @@
 import type { SessionOptions } from "./contract.ts";
-import type { TokenIn } from "./token-in.ts";
+import { loadPolicyText } from "./policy-text.ts";
+import { createTokenIn, type TokenIn } from "./token-in.ts";
 
-/** null when the session's policy renders messages itself. */
+/** Token-in for a session; null when its policy renders messages itself. */
 export async function openTokenIn(session: SessionOptions): Promise<TokenIn | null> {
-  if (session.tokenMode === "text-in" || !session.upstream.takesTokenIds || session.upstream.tokenizerFolder === null) return null;
-  throw new Error("not built yet: prompts as ids");
+  const { tokenMode, upstream } = session;
+  if (tokenMode === "text-in" || !upstream.takesTokenIds || upstream.tokenizerFolder === null) return null;
+  const { builder } = await loadPolicyText(upstream.tokenizerFolder);
+  return createTokenIn({ builder, mode: tokenMode, contextWindow: session.contextWindow ?? upstream.contextWindow });
 }

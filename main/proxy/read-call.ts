@@ -1,5 +1,9 @@
 import type { Answer, Conversation } from "../../engine/conversation/index.ts";
 import type { CallRecord, Store } from "../store/contract.ts";
+import { chatDialect } from "./dialects/chat/index.ts";
+import type { Dialect, MediaStore } from "./dialects/dialect.ts";
+import { readRequestBody } from "./dialects/request-body.ts";
+import { responsesDialect } from "./dialects/responses/index.ts";
 
 export interface ReadCall {
   /** null when the body is no request of its dialect. */
@@ -10,5 +14,32 @@ export interface ReadCall {
 
 /** A recorded call in the internal form, read from its bodies. */
 export function readCall(store: Store, call: CallRecord): ReadCall {
-  throw new Error(`not built yet: ${store.dataFolder} ${call.id}`);
+  const dialect = dialectOf(call);
+  if (dialect === null) return { conversation: null, answer: null };
+  return { conversation: readConversation(store, call, dialect), answer: readAnswer(store, call, dialect) };
+}
+
+function dialectOf(call: CallRecord): Dialect | null {
+  if (call.dialect === "chat") return chatDialect;
+  return call.dialect === "responses" ? responsesDialect : null;
+}
+
+function readConversation(store: Store, call: CallRecord, dialect: Dialect): Conversation | null {
+  const bytes = store.blobs.get(call.requestBody);
+  if (bytes === null) return null;
+  // The bytes of images are in the store already; putting them again gives their name.
+  const media: MediaStore = { put: (data) => store.blobs.put(data).hash, get: (hash) => store.blobs.get(hash) };
+  try {
+    const decoded = dialect.decode(readRequestBody(Buffer.from(bytes).toString()), media);
+    return decoded.ok ? decoded.conversation : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function readAnswer(store: Store, call: CallRecord, dialect: Dialect): ReadCall["answer"] {
+  if (call.finishReason === null || call.responseBody === null) return null;
+  const bytes = store.blobs.get(call.responseBody);
+  return bytes === null ? null : dialect.readAnswer(Buffer.from(bytes).toString(), call.stream);
 }

@@ -33,6 +33,8 @@ export interface SessionCore {
   refuse(): void;
   stats(): SessionStats;
   endAgentPhase(): void;
+  /** Resolves when every call is on disk; nothing is written afterwards. */
+  close(): Promise<void>;
 }
 
 /** What a connection waits for, in the shape it asked for. */
@@ -57,8 +59,11 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
   let placements: PlacementIndex | null = null;
   let running = false;
   let ended = false;
+  let closed = false;
+  const writing = new Set<Promise<void>>();
 
   function dispatch(event: MachineEvent): void {
+    if (closed) return;
     queue.push(event);
     if (running) return;
     running = true;
@@ -169,13 +174,15 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
         { rolloutId, attempt, blobs: store.blobs, redactHeaders: store.redactor.headers, sessionHeaders: quirks.sessionHeaders },
       );
       stats.recorded(built.call, command.ending, built.secretSeen);
-      store.recordCallDurably(built.call, built.node, entry.attachments).then(
+      const written = store.recordCallDurably(built.call, built.node, entry.attachments).then(
         () => {
           for (const note of entry.notes.splice(0)) noteCall(entry, note);
           dispatch({ type: "recorded", call: command.call });
         },
         (error: unknown) => recordFailed(command.call, error),
       );
+      writing.add(written);
+      written.finally(() => writing.delete(written));
     } catch (error) {
       recordFailed(command.call, error);
     }
@@ -260,6 +267,10 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       if (ended) return;
       ended = true;
       dispatch({ type: "agent-phase-ended" });
+    },
+    async close() {
+      await Promise.all(writing);
+      closed = true;
     },
   };
 }

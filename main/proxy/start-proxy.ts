@@ -123,9 +123,11 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       });
     },
     async close() {
-      for (const session of sessions.values()) session.core.endAgentPhase();
+      const open = [...sessions.values()];
       sessions.clear();
+      for (const session of open) session.core.endAgentPhase();
       await closeServer(server);
+      for (const session of open) await session.core.close();
     },
   };
 }
@@ -214,6 +216,7 @@ function proxySession(open: OpenSession, door: Door | null, forget: () => void):
       closed = true;
       open.core.endAgentPhase();
       await door?.close();
+      await open.core.close();
       forget();
     },
   };

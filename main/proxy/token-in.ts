@@ -13,6 +13,8 @@ export type PreparedPrompt =
   | { readonly ok: false; readonly failure: UpstreamFailure };
 
 export interface TokenIn {
+  /** Ids after which the policy's turn is over. */
+  readonly endIds: readonly number[];
   prepare(conversation: Conversation, now: number): PreparedPrompt;
   /** The answer with the message that its sampled ids say. Answers without ids pass. */
   read(answer: Answer, prompt: AssembledPrompt, conversation: Conversation, callId: string): Answer;
@@ -29,6 +31,7 @@ export interface TokenInOptions {
 export function createTokenIn({ builder, mode, contextWindow }: TokenInOptions): TokenIn {
   const history: PromptHistory = builder.history();
   return {
+    endIds: builder.endIds,
     prepare(conversation, now) {
       let prompt: AssembledPrompt;
       try {
@@ -60,7 +63,7 @@ export function createTokenIn({ builder, mode, contextWindow }: TokenInOptions):
 }
 
 function withinWindow(prompt: AssembledPrompt, conversation: Conversation, window: number | null, notes: readonly string[]): PreparedPrompt {
-  if (window === null) return { ok: true, prompt, conversation, notes };
+  if (window === null) return { ok: true, prompt, conversation: limited(conversation), notes };
   const left = window - prompt.ids.length;
   if (left <= 0) return { ok: false, failure: overflowFailure(window, prompt.ids.length) };
   const asked = conversation.sampling.maxTokens;
@@ -68,6 +71,14 @@ function withinWindow(prompt: AssembledPrompt, conversation: Conversation, windo
   const clamped = { ...conversation, sampling: { ...conversation.sampling, maxTokens: left } };
   const clampNote = asked === undefined ? [] : [`The request asked for ${asked} tokens; ${left} were left of the window of ${window}.`];
   return { ok: true, prompt, conversation: clamped, notes: [...notes, ...clampNote] };
+}
+
+/** Completions of servers stop after a few tokens when nothing is said. */
+const unknownWindowTokens = 4_096;
+
+function limited(conversation: Conversation): Conversation {
+  if (conversation.sampling.maxTokens !== undefined) return conversation;
+  return { ...conversation, sampling: { ...conversation.sampling, maxTokens: unknownWindowTokens } };
 }
 
 /** In the words that clients look for when they decide to compact. */

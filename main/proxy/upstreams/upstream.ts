@@ -8,6 +8,8 @@ export interface UpstreamRequest {
   /** With `promptIds`: ids after which the policy's turn is over. */
   readonly endIds?: readonly number[];
   readonly rolloutId: string;
+  /** 0-based attempt of the rollout. */
+  readonly attempt: number;
   /** 0-based index of the call inside its rollout; scripted rules and seeds depend on it. */
   readonly callIndex: number;
   /** For scripted rules: which dialect asked, for which harness and task. */

@@ -48,8 +48,3 @@ export interface PolicyRegistryOptions {
   readonly policiesFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-/** The policies of one data folder. */
-export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegistry {
-  throw new Error(`not built yet: ${options.policiesFolder}`);
-}

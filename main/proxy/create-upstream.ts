@@ -1,0 +1,68 @@
+/** A declared policy endpoint → something that answers. */
+import { join } from "node:path";
+import { WorkbenchError } from "../errors.ts";
+import type { MediaStore } from "./dialects/dialect.ts";
+import { loadPolicyText } from "./policy-text.ts";
+import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import { createOpenAiCompatible } from "./upstreams/openai-compatible.ts";
+import { readScript } from "./upstreams/scripted/read-script.ts";
+import { createScripted } from "./upstreams/scripted/scripted-upstream.ts";
+import { createServer } from "./upstreams/server.ts";
+import type { Upstream } from "./upstreams/upstream.ts";
+import { createVllm } from "./upstreams/vllm.ts";
+
+export interface UpstreamParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Holds `tokenizer/`, for scripted policies that name none. */
+  readonly policiesFolder: string;
+  readonly media: MediaStore;
+}
+
+/** How long an endpoint may take to say what it serves, before a rollout begins without knowing. */
+const introductionMs = 5_000;
+
+export async function createUpstream(definition: UpstreamDefinition, parts: UpstreamParts): Promise<Upstream> {
+  switch (definition.kind) {
+    case "scripted": {
+      const script = await readScript(definition.file);
+      const tokenizerFolder = definition.tokenizer ?? join(parts.policiesFolder, "tokenizer");
+      return createScripted({ id: definition.id, script, text: await loadPolicyText(tokenizerFolder), tokenizerFolder });
+    }
+    case "openai-compatible":
+      return createOpenAiCompatible(definition, keyOf(definition, parts), parts.media);
+    case "vllm": {
+      const key = keyOf(definition, parts);
+      return createVllm({ definition, key, media: parts.media, contextWindow: await windowOf(definition, key) });
+    }
+  }
+}
+
+export function keyOf(
+  definition: { readonly id: string; readonly keyVariable?: string | undefined },
+  parts: Pick<UpstreamParts, "env">,
+): string | null {
+  if (definition.keyVariable === undefined) return null;
+  const key = parts.env[definition.keyVariable];
+  if (key === undefined || key === "")
+    throw new WorkbenchError(
+      "unavailable",
+      `The policy ${definition.id} takes its key from ${definition.keyVariable}, which is not set.`,
+      `Set ${definition.keyVariable} and start again.`,
+    );
+  return key;
+}
+
+/** null when the server is not there yet or does not say: the first call will tell. */
+async function windowOf(definition: Extract<UpstreamDefinition, { kind: "vllm" }>, key: string | null): Promise<number | null> {
+  const server = createServer({ url: definition.url, model: definition.model, key });
+  try {
+    const list = await server.models(AbortSignal.timeout(introductionMs));
+    if (!list.ok) return null;
+    const served = definition.model === undefined ? list.models[0] : list.models.find((model) => model.id === definition.model);
+    return served?.contextWindow ?? null;
+  } catch {
+    return null;
+  } finally {
+    server.close();
+  }
+}

@@ -1,0 +1,116 @@
+/** The policies of one data folder. Endpoints are settings in the store; keys stay in the environment. */
+import { existsSync } from "node:fs";
+import { join, resolve as resolvePath } from "node:path";
+import { z } from "zod";
+import { type CaptureLevel, captureLevels } from "../../engine/conversation/index.ts";
+import { WorkbenchError } from "../errors.ts";
+import { createUpstream, keyOf, type UpstreamParts } from "./create-upstream.ts";
+import { firstIssue } from "./dialects/zod-issue.ts";
+import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } from "./policy-contract.ts";
+import { introduce, lostAt, probeUpstream } from "./probe.ts";
+import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
+
+const settingKey = "policies";
+const builtInId = "scripted";
+const savedSchema = z.array(z.object({ definition: upstreamDefinitionSchema, capture: z.enum(captureLevels).nullable() }));
+type Saved = z.infer<typeof savedSchema>[number];
+
+export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegistry {
+  const { store, policiesFolder, env } = options;
+  const parts: UpstreamParts = { env, policiesFolder, media: { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) } };
+  const builtIn: UpstreamDefinition = { kind: "scripted", id: builtInId, file: join(policiesFolder, "scripted.yaml") };
+
+  const saved = (): readonly Saved[] => {
+    const json = store.setting(settingKey);
+    return json === null ? [] : savedSchema.parse(JSON.parse(json));
+  };
+  const save = (entries: readonly Saved[]): void => store.setSetting(settingKey, JSON.stringify(entries));
+  const entry = (known: Saved): PolicyEntry => describe(known.definition, known.capture, false);
+  const find = (id: string): Saved | null => saved().find((each) => each.definition.id === id) ?? null;
+
+  /** Keys that are in use must never be written, wherever a server repeats them. */
+  function guardKey(definition: UpstreamDefinition): void {
+    if (definition.kind === "scripted") return;
+    const key = keyOf(definition, parts);
+    if (key !== null && key.length >= 6) store.redactor.declare(`key-of-${definition.id}`, key, null);
+  }
+
+  async function definitionOf(name: string): Promise<UpstreamDefinition> {
+    if (name === builtInId) return builtIn;
+    if (name.startsWith("scripted:")) return { kind: "scripted", id: name, file: resolvePath(name.slice("scripted:".length)) };
+    const known = find(name);
+    if (known !== null) return known.definition;
+    if (/^https?:\/\//.test(name)) return fromInput({ id: urlId(name), url: name });
+    const ids = [builtInId, ...saved().map((each) => each.definition.id)];
+    throw new WorkbenchError("not-found", `There is no policy "${name}".`, `Known: ${ids.join(", ")}; or give a URL, or scripted:FILE.`);
+  }
+
+  /** Without a kind the server is asked what it is. */
+  async function fromInput(input: PolicyInput): Promise<UpstreamDefinition> {
+    const draft = parseDefinition({ ...withoutUndefined(input), kind: input.kind ?? "openai-compatible" }, input.tokenizer);
+    if (input.kind !== undefined || draft.kind === "scripted") return draft;
+    const kind = await introduce(draft.url, keyOf(draft, parts));
+    return kind === "vllm" ? parseDefinition({ ...withoutUndefined(input), kind }, input.tokenizer) : draft;
+  }
+
+  return {
+    list: () => [describe(builtIn, "ids+logprobs", true), ...saved().map(entry)],
+    async add(input) {
+      if (input.id === builtInId || input.id.startsWith("scripted:"))
+        throw new WorkbenchError("usage", `"${input.id}" is the name of the policy that ships.`, "Choose another id.");
+      const definition = await fromInput(input);
+      const added: Saved = { definition, capture: null };
+      save([...saved().filter((each) => each.definition.id !== definition.id), added]);
+      return entry(added);
+    },
+    remove(id) {
+      if (find(id) === null) throw new WorkbenchError("not-found", `There is no saved policy "${id}".`, "See `openforge policy list`.");
+      save(saved().filter((each) => each.definition.id !== id));
+    },
+    async probe(id) {
+      const definition = await definitionOf(id);
+      guardKey(definition);
+      const upstream = await createUpstream(definition, parts);
+      try {
+        const capture = await probeUpstream(upstream);
+        const isSaved = find(id) !== null;
+        if (isSaved) save(saved().map((each) => (each.definition.id === id ? { ...each, capture } : each)));
+        return { policy: describe(definition, capture, id === builtInId), capture, lost: lostAt(capture, upstream) };
+      } finally {
+        await upstream.close();
+      }
+    },
+    async resolve(name) {
+      const definition = await definitionOf(name);
+      if (definition.kind === "scripted" && !existsSync(definition.file))
+        throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
+      guardKey(definition);
+      return createUpstream(definition, parts);
+    },
+  };
+}
+
+function parseDefinition(fields: object, tokenizer: string | undefined): UpstreamDefinition {
+  const { tokenizer: _, ...rest } = { tokenizer, ...fields };
+  const isVllm = "kind" in rest && rest.kind === "vllm";
+  const parsed = upstreamDefinitionSchema.safeParse(isVllm && tokenizer !== undefined ? { ...rest, tokenizer: resolvePath(tokenizer) } : rest);
+  if (!parsed.success)
+    throw new WorkbenchError("usage", `The policy is not complete: ${firstIssue(parsed.error)}.`, "See `openforge policy add --help`.");
+  return parsed.data;
+}
+
+function withoutUndefined(input: PolicyInput): object {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}
+
+function describe(definition: UpstreamDefinition, capture: CaptureLevel | null, builtIn: boolean): PolicyEntry {
+  const address = definition.kind === "scripted" ? definition.file : definition.url;
+  const takesTokenIds = definition.kind === "scripted" || (definition.kind === "vllm" && definition.tokenizer !== undefined);
+  return { definition, address, capture, takesTokenIds, builtIn };
+}
+
+/** `http://127.0.0.1:8000/v1` → `127.0.0.1-8000`. */
+function urlId(url: string): string {
+  const { hostname, port } = new URL(url);
+  return [hostname, port].filter((part) => part !== "").join("-");
+}
