@@ -40,13 +40,14 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       userFolder: join(options.dataFolder, "harnesses"),
       cacheFolder: join(cache, "harnesses"),
     });
-    const sandboxes = sandboxProviders({ stateFolder: join(options.dataFolder, "sandboxes"), runtimeFolder: runtime, ownerId });
+    const sandboxes = sandboxProviders({ stateFolder: join(options.dataFolder, "sandboxes") });
     const rollouts = createRolloutService({
       store,
       proxy,
       policies,
       harnesses,
       sandboxes,
+      ownerId,
       starterTasksFolder: join(resources, "tasks"),
       socketFolder: runtime,
       env: process.env,
