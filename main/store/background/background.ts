@@ -12,6 +12,9 @@ export interface Background {
   close(): void;
 }
 
+/** A worker in the middle of something long is not waited for; it holds nothing that the next start needs. */
+const longestGoodbyeMs = 2000;
+
 interface Pending {
   readonly resolve: (problems: readonly StoreProblem[]) => void;
   readonly reject: (error: unknown) => void;
@@ -20,12 +23,14 @@ interface Pending {
 
 export function createBackground(dataFolder: string, bodyFolder: string): Background {
   const pending = new Map<number, Pending>();
+  /** Set to 1 by the worker when it holds no file any more. */
+  const ended = new Int32Array(new SharedArrayBuffer(4));
   let worker: Worker | null = null;
   let nextId = 1;
   let closed = false;
 
   function start(): Worker {
-    const started = new Worker(workerEntry(), { workerData: { dataFolder, bodyFolder }, name: "store" });
+    const started = new Worker(workerEntry(), { workerData: { dataFolder, bodyFolder, ended }, name: "store" });
     started.unref();
     started.on("message", receive);
     started.on("error", (error) => giveUp(started, error));
@@ -86,11 +91,12 @@ export function createBackground(dataFolder: string, bodyFolder: string): Backgr
     },
     close() {
       closed = true;
-      const ended = worker;
-      if (ended === null) return;
+      const last = worker;
+      if (last === null) return;
       send({ type: "end" });
-      giveUp(ended, failure("the store is closed"));
-      ended.unref();
+      Atomics.wait(ended, 0, 0, longestGoodbyeMs);
+      giveUp(last, failure("the store is closed"));
+      last.unref();
     },
   };
 }

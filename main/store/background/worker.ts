@@ -11,7 +11,7 @@ import type { Checkpoint, FromWorker, JournalBody, Request, ToWorker } from "./m
 import { packBodies } from "./pack-bodies.ts";
 import { verifyStore } from "./verify.ts";
 
-const { dataFolder, bodyFolder }: { readonly dataFolder: string; readonly bodyFolder: string } = workerData;
+const { dataFolder, bodyFolder, ended }: { readonly dataFolder: string; readonly bodyFolder: string; readonly ended: Int32Array } = workerData;
 const acknowledgements = new Map<number, (go: boolean) => void>();
 
 const db: Database = new (loadSqlite())(join(dataFolder, databaseFile), { fileMustExist: true });
@@ -20,6 +20,8 @@ db.pragma("synchronous = NORMAL");
 parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "end") {
     db.close();
+    Atomics.store(ended, 0, 1);
+    Atomics.notify(ended, 0);
     parentPort?.close();
   } else if (message.type === "adopted") acknowledgements.get(message.id)?.(message.go);
   else
