@@ -3,4 +3,6 @@ export { checkTask } from "./check-task.ts";
 export * from "./contract.ts";
 export { plainConfig, readTaskToml } from "./harbor/read-task-toml.ts";
 export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.ts";
-export { resolveHeaders, resolveVariables } from "./variables.ts";
+export { selectFiles } from "./package/package-files.ts";
+export { defaultWorkdir, layOutTask, sandboxRequest } from "./task-sandbox.ts";
+export { resolveHeaders, resolveVariables, type Variables } from "./variables.ts";

@@ -4,6 +4,7 @@
  */
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
+import type { Variables } from "../tasks/index.ts";
 
 export interface VerifierResult {
   /** `succeeded` = the scalar reward reaches the task's `maxReward`. */
@@ -24,7 +25,7 @@ export interface VerifierOptions {
   /** Host folder that receives `test-stdout.txt`, the reward files and what else the verifier left in /logs/verifier. */
   readonly outputFolder: string;
   /** Where `${VAR}` in the package's env tables is looked up (the service's environment, declared secrets included). */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
   /** Needed by a task whose verifier runs in a box of its own; without it such a task is a `verifier-failure`. */
   readonly provider?: SandboxProvider;
   readonly ownerId?: string;
@@ -40,7 +41,7 @@ export interface RehearsalOptions {
   readonly ownerId: string;
   /** Host folder; each run gets a subfolder with its output. */
   readonly outputFolder: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
 }

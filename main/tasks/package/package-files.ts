@@ -203,3 +203,23 @@ async function lstatOrNull(path: string) {
 export function inIgnoreScope(path: string, folder: boolean): boolean {
   return /^(?:tests|solution|steps\/[^/]+\/(?:tests|solution))\//.test(folder ? `${path}/` : path);
 }
+
+/**
+ * Files and folders below one folder of a package that `.harborignore` keeps, links to folders followed; absolute paths, each folder
+ * before what it holds. Throws PackageFileError when a link leads out of the package.
+ */
+export async function selectFiles(packageFolder: string, folder: string): Promise<readonly string[]> {
+  const files = await PackageFiles.open(packageFolder);
+  const start = join(files.root, folder);
+  await files.checkTree(start);
+  const kept: string[] = [];
+  const visit = async (current: string): Promise<void> => {
+    for (const path of await files.select(current)) {
+      kept.push(path);
+      const linked = (await lstat(path)).isSymbolicLink() && (await isFolder(path));
+      if (linked) await visit(path);
+    }
+  };
+  if (await isFolder(start)) await visit(start);
+  return kept;
+}

@@ -1,0 +1,154 @@
+/**
+ * One grading. The order is the defence: every process of the agent is ended, the places that the verifier writes to and starts from
+ * are made fresh, the tests are uploaded anew, the script runs in an environment that the agent could not prepare, whatever it left
+ * running is ended, and only then are the reward files read.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { z } from "zod";
+import type { OutcomeCause } from "../../engine/outcome/index.ts";
+import { WorkbenchError } from "../errors.ts";
+import { insidePaths, type Sandbox } from "../sandboxes/index.ts";
+import { defaultWorkdir, resolveVariables, type Task } from "../tasks/index.ts";
+import { brokenGraderSign } from "./broken-grader.ts";
+import type { VerifierOptions, VerifierResult } from "./contract.ts";
+import { graderEnvironment } from "./grader-environment.ts";
+import { preparedSchema, prepareSource, readingSchema, readSource } from "./inside-programs.ts";
+import { type RewardFile, readRewards } from "./reward-files.ts";
+import { type Graded, inVerifierBox } from "./separate-box.ts";
+import { withStagedFolder } from "./stage-tests.ts";
+
+const ownProgramLimitMs = 60_000;
+/** Of each output stream; the rest is counted and dropped. */
+const outputLimitBytes = 4_000_000;
+/** What the verifier may leave in /logs/verifier and have kept. */
+const keptLimit = { bytes: 64 * 1024 ** 2, entries: 2000 };
+
+/**
+ * Grades the work in `sandbox`. A reward that is not given is a result with its cause; only a lost sandbox, an abort and a variable
+ * that is not set throw.
+ */
+export async function runVerifier(sandbox: Sandbox, task: Task, options: VerifierOptions): Promise<VerifierResult> {
+  const startedAt = Date.now();
+  await mkdir(options.outputFolder, { recursive: true });
+  await sandbox.killAll();
+  const graded =
+    task.verifier.box === null ? await grade(sandbox, task, options, true) : await inVerifierBox(sandbox, task, task.verifier.box, options, grade);
+  return { ...graded, seconds: (Date.now() - startedAt) / 1000 };
+}
+
+function failure(cause: OutcomeCause, detail: string, exitCode: number | null = null): Graded {
+  return { status: "verifier-failure", cause, reward: null, rewards: null, detail, exitCode };
+}
+
+/** `testsFromHere`: the tests are uploaded; else the image of the box holds them. */
+async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, testsFromHere: boolean): Promise<Graded> {
+  const workdir = (task.verifier.box ?? task.environment).workdir ?? defaultWorkdir;
+  const shared = task.verifier.user === null || task.verifier.user === task.agent.user ? "755" : "777";
+  const prepared = await runOwnProgram(sandbox, prepareSource, [testsFromHere ? "yes" : "no", workdir, shared], preparedSchema, options.signal);
+  if (typeof prepared === "string") return failure("reward-forged", `The places of the verifier could not be made clean: ${prepared}.`);
+  if (prepared.replaced.length > 0) {
+    return failure("reward-forged", `System programs that the verifier relies on were changed: ${prepared.replaced.slice(0, 5).join(", ")}.`);
+  }
+  if (testsFromHere) await withStagedFolder(task.path, "tests", (staged) => sandbox.upload(staged, "/tests"));
+
+  const output = new MergedOutput();
+  const taskEnv = resolveVariables(task.verifier.box?.env ?? task.environment.env, options.environment);
+  const { prefix, env } = graderEnvironment({ ...prepared, workdir }, taskEnv, resolveVariables(task.verifier.env, options.environment));
+  const end = await sandbox.exec(
+    {
+      command: [...prefix, "/bin/sh", "-c", "exec /tests/test.sh"],
+      env,
+      cwd: task.verifier.cwd === "tests" ? "/tests" : workdir,
+      ...(task.verifier.user === null ? {} : { user: task.verifier.user }),
+      timeoutMs: task.verifier.timeoutMs,
+      outputLimitBytes,
+      onOutput: output.add,
+    },
+    options.signal,
+  );
+  await sandbox.killAll();
+  const reading = await runOwnProgram(sandbox, readSource, [], readingSchema, options.signal);
+  await keepOutput(sandbox, options.outputFolder, output, end.droppedBytes, typeof reading === "string" ? null : reading);
+
+  if (end.timedOut) return failure("verifier-timeout", `The verifier did not end within ${task.verifier.timeoutMs / 1000} seconds.`);
+  if (typeof reading === "string") return failure("reward-malformed", `The reward files cannot be read: ${reading}.`, end.exitCode);
+  const rewards = readRewards(rewardFile(reading.json), rewardFile(reading.text), task.rewardKey);
+  if (rewards.ok && rewards.reward >= task.maxReward) {
+    return { status: "succeeded", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
+  }
+  const sign = brokenGraderSign({ exitCode: end.exitCode, stderr: decode(end.stderr), stdout: decode(end.stdout) });
+  if (sign !== null) return failure("verifier-broken", `The verifier itself broke: ${sign}. See test-stdout.txt.`, end.exitCode);
+  if (!rewards.ok && end.outOfMemory) return failure("out-of-memory", "The verifier ran out of memory.", end.exitCode);
+  if (!rewards.ok) return failure(rewards.cause, rewards.detail, end.exitCode);
+  return { status: "failed", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
+}
+
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+function rewardFile(found: z.infer<typeof readingSchema>["json"]): RewardFile {
+  return found.state === "file" ? { state: "file", bytes: Buffer.from(found.base64, "base64") } : found;
+}
+
+/** Runs one of our programs inside; its answer, or a phrase on why there is none. */
+async function runOwnProgram<T>(
+  sandbox: Sandbox,
+  source: string,
+  args: readonly string[],
+  schema: z.ZodType<T>,
+  signal?: AbortSignal,
+): Promise<T | string> {
+  const end = await sandbox.exec(
+    {
+      command: ["/usr/bin/env", "-u", "NODE_OPTIONS", "-u", "LD_PRELOAD", insidePaths.node, "-e", source, "--", ...args],
+      cwd: "/",
+      timeoutMs: ownProgramLimitMs,
+      outputLimitBytes: 1_000_000,
+    },
+    signal,
+  );
+  if (end.timedOut) return `it took more than ${ownProgramLimitMs / 1000} seconds`;
+  const complaint = decode(end.stderr).trim().split("\n").at(-1) ?? "";
+  if (end.exitCode === 3) return complaint;
+  const answer = end.exitCode === 0 ? schema.safeParse(parseJson(decode(end.stdout))) : null;
+  if (answer?.success) return answer.data;
+  throw new WorkbenchError(
+    "verifier",
+    `The workbench's own program around the verifier failed in the sandbox (exit code ${end.exitCode}): ${complaint.slice(0, 300)}.`,
+    "Run the rollout again; if it stays so, check that the image's system files are whole.",
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Both output streams in the order in which they arrived. */
+class MergedOutput {
+  readonly #chunks: Uint8Array[] = [];
+  readonly add = (_stream: "stdout" | "stderr", chunk: Uint8Array): void => {
+    this.#chunks.push(Uint8Array.from(chunk));
+  };
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+async function keepOutput(
+  sandbox: Sandbox,
+  folder: string,
+  output: MergedOutput,
+  dropped: number,
+  left: { readonly bytes: number; readonly entries: number } | null,
+): Promise<void> {
+  const notes: string[] = [];
+  if (dropped > 0) notes.push(`[${dropped} bytes of output were dropped]`);
+  if (left !== null && left.bytes <= keptLimit.bytes && left.entries <= keptLimit.entries) await sandbox.download("/logs/verifier", folder);
+  else if (left !== null) notes.push(`[/logs/verifier holds ${left.entries} entries, ${left.bytes} bytes: more than is kept]`);
+  const text = notes.length === 0 ? "" : `\n${notes.join("\n")}\n`;
+  await writeFile(join(folder, "test-stdout.txt"), Buffer.concat([output.bytes(), Buffer.from(text)]));
+}

@@ -1,0 +1,62 @@
+/**
+ * Grading in a box of its own. Only /logs/artifacts and the declared artifacts are carried over, to the same absolute paths; the rest
+ * of the agent's work is not there.
+ */
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, posix } from "node:path";
+import type { Sandbox, SandboxImage, SandboxKind } from "../sandboxes/index.ts";
+import { defaultWorkdir, type Task, type VerifierBox } from "../tasks/index.ts";
+import type { VerifierOptions, VerifierResult } from "./contract.ts";
+
+export type Graded = Omit<VerifierResult, "seconds">;
+type Grade = (sandbox: Sandbox, task: Task, options: VerifierOptions, testsFromHere: boolean) => Promise<Graded>;
+
+export async function inVerifierBox(agentBox: Sandbox, task: Task, box: VerifierBox, options: VerifierOptions, grade: Grade): Promise<Graded> {
+  const { provider } = options;
+  if (provider === undefined) {
+    const detail = "The task's verifier wants a sandbox of its own, and none can be made here.";
+    return { status: "verifier-failure", cause: "verifier-broken", reward: null, rewards: null, detail, exitCode: null };
+  }
+  const scratch = await mkdtemp(join(tmpdir(), "openforge-artifacts-"));
+  try {
+    const carried = await bringOut(agentBox, task, scratch);
+    const request = {
+      rolloutId: options.rolloutId ?? "verifier",
+      ownerId: options.ownerId ?? "verifier",
+      image: imageOf(task, box, provider.kind),
+      network: { mode: box.network.mode, allowedHosts: box.network.allowedHosts },
+      limits: box.limits,
+      workdir: box.workdir ?? defaultWorkdir,
+      proxySocket: null,
+    };
+    const sandbox = await provider.create(request, options.onProgress ?? (() => undefined), options.signal);
+    try {
+      for (const { host, inside } of carried) await sandbox.upload(host, inside);
+      return await grade(sandbox, task, options, !box.testsInImage || provider.kind === "local");
+    } finally {
+      await sandbox.destroy();
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** A local box has no image: the tests that the image would hold are uploaded. */
+function imageOf(task: Task, box: VerifierBox, kind: SandboxKind): SandboxImage {
+  if (kind === "local") return { kind: "host" };
+  if (box.dockerImage !== null) return { kind: "image", reference: box.dockerImage };
+  if (box.buildFolder !== null) return { kind: "build", contextFolder: join(task.path, box.buildFolder), timeoutMs: box.buildTimeoutMs };
+  return { kind: "host" };
+}
+
+async function bringOut(sandbox: Sandbox, task: Task, scratch: string): Promise<{ readonly host: string; readonly inside: string }[]> {
+  const workdir = task.environment.workdir ?? defaultWorkdir;
+  const carried: { host: string; inside: string }[] = [];
+  for (const source of new Set(["/logs/artifacts", ...task.artifacts.map((artifact) => artifact.source)])) {
+    const inside = posix.resolve(workdir, source);
+    const host = join(scratch, String(carried.length));
+    if ((await sandbox.download(inside, host)) && (await stat(host).catch(() => null)) !== null) carried.push({ host, inside });
+  }
+  return carried;
+}
