@@ -88,7 +88,7 @@ export interface ChainTokens {
   readonly segments: readonly TokenSegment[];
 }
 
-export interface ReconstructionCounts {
+interface ReconstructionCounts {
   readonly sampled: number;
   readonly trained: number;
   readonly breaks: Readonly<Partial<Record<BreakCause, number>>>;

@@ -1,3 +1,3 @@
 export * from "./contract.ts";
 export { createPlacementIndex } from "./placement.ts";
-export { type ReconstructOptions, reconstruct } from "./reconstruct.ts";
+export { reconstruct } from "./reconstruct.ts";

@@ -15,7 +15,7 @@ export function goesOnFrom(next: GraphCall, earlier: GraphCall): boolean {
   return answer?.role === "assistant" && (earlier.answer === null || answer.key === earlier.answer);
 }
 
-export function sharedBeginning(left: readonly MessageKey[], right: readonly MessageKey[]): number {
+function sharedBeginning(left: readonly MessageKey[], right: readonly MessageKey[]): number {
   let shared = 0;
   while (shared < left.length && shared < right.length && left[shared]?.key === right[shared]?.key && left[shared]?.role === right[shared]?.role)
     shared++;

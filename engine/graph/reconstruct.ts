@@ -4,7 +4,7 @@ import type { BreakCause, Chain, GraphCall, GraphNode, Reconstruction } from "./
 import { chainsOf, type ForestChain } from "./forest.ts";
 import { goesOnFrom } from "./message-prefix.ts";
 
-export interface ReconstructOptions {
+interface ReconstructOptions {
   /** Text of ids, to tell a template's break from one of re-tokenisation; without it both are called `template`. */
   readonly decode?: (ids: Int32Array) => string;
 }

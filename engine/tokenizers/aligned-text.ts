@@ -2,7 +2,7 @@
  * Text that knows where it came from. `places` holds, for each UTF-16 unit, the code points of the original text that it
  * stands for (half-open); null when nobody asked for offsets, which is the fast way.
  */
-export interface Places {
+interface Places {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }

@@ -1,3 +1,3 @@
 export * from "./contract.ts";
-export { type RebuildOptions, rebuildTrajectories, trajectoryTotals } from "./rebuild.ts";
+export { rebuildTrajectories, trajectoryTotals } from "./rebuild.ts";
 export { tokenSpans } from "./token-spans.ts";

@@ -4,7 +4,7 @@ import type { CallRecord, Store } from "../store/index.ts";
 import { callKeys } from "./call-keys.ts";
 import type { Trajectories, TrajectoryTotals } from "./contract.ts";
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** 0-based; default: the last. */
   readonly attempt?: number;
   /** Of the policy; with it breaks of re-tokenisation are told from those of the template. */

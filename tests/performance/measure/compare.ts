@@ -23,7 +23,7 @@ export interface BenchmarkRow {
 export type Benchmark = (note: (line: string) => void) => Promise<readonly BenchmarkRow[]>;
 
 /** Measures once and gives the figure in the unit of its row. */
-export type Measure = () => number | Promise<number>;
+type Measure = () => number | Promise<number>;
 
 export interface Comparison {
   readonly name: string;
@@ -60,7 +60,7 @@ export async function compare({ name, unit, aim, measure, reference, repetitions
   };
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;
