@@ -7,6 +7,8 @@ import { callFromObject, readJson } from "./written-call.ts";
 
 export const pythonTag = "<|python_tag|>";
 const argumentKeys = ["parameters", "arguments"];
+/** How far the end of a broken call is looked for; a bound, so that a text full of them takes no quadratic time. */
+const brokenReach = 16_384;
 
 export function llama3Json(tools: readonly ToolSchema[]): Format {
   const names = new Set(tools.map((tool) => tool.name));
@@ -32,8 +34,8 @@ function objectAt(text: string, position: number, atEnd: boolean, names: Readonl
   const reached = scanned.state === "open" ? text.length : scanned.at;
   if (!tagged && !/^\{\s*"(?:name|parameters|arguments)"\s*:/.test(text.slice(start, start + 100))) return { kind: "text", end: reached };
   // What stands inside a broken call is not looked at, where its end can be told.
-  const end = scanned.state === "open" ? text.length : matchingBrace(text, start);
-  if (end === null && !atEnd) return wait;
+  const end = scanned.state === "open" ? text.length : matchingBrace(text.slice(0, start + brokenReach), start);
+  if (end === null && !atEnd && text.length < start + brokenReach) return wait;
   return { kind: "broken", end: end ?? reached };
 }
 
