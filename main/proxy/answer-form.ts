@@ -1,11 +1,11 @@
 /** The last touches to an answer before it is recorded: ids for its calls, canonical arguments, a finish reason that fits, tokens that are whole. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Answer, AssistantMessage, CaptureLevel, ToolCall } from "../../engine/conversation/index.ts";
 import { canonicalJson, replaceLoneSurrogates } from "../../engine/json/index.ts";
 
 /** Nine letters and digits: every template and client takes such an id. */
 export function toolCallId(callId: string, index: number): string {
-  return createHash("sha256").update(`${callId}/${index}`).digest("hex").slice(0, 9);
+  return hash("sha256", `${callId}/${index}`, "hex").slice(0, 9);
 }
 
 export function completeAnswer(answer: Answer, callId: string): Answer {

@@ -1,7 +1,7 @@
 /** Reads a request that came in, as far as it can be read. What can't be becomes a refusal in the dialect's own form. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { BlobHash } from "../../engine/conversation/index.ts";
-import { JsonSyntaxError, requestKey } from "../../engine/json/index.ts";
+import { requestKey } from "../../engine/json/index.ts";
 import type { Arrival } from "./call-entry.ts";
 import type { Dialect, Fault, MediaStore, ReplyShape } from "./dialects/dialect.ts";
 import { type RequestBody, readRequestBody } from "./dialects/request-body.ts";
@@ -28,7 +28,7 @@ export function readArrival(request: ArrivedRequest, volatileFields: readonly st
   const { fault, ...rest } = request;
   const refused = (why: Fault): Arrival => ({
     ...rest,
-    requestKey: digest(request.body),
+    requestKey: hash("sha256", request.body, "hex"),
     conversation: null,
     reply: plainReply,
     attachments: [],
@@ -50,7 +50,7 @@ export function readArrival(request: ArrivedRequest, volatileFields: readonly st
   };
   const decoded = request.dialect.decode(body, noted);
   if (!decoded.ok) return refused(decoded.fault);
-  const key = keyOf(body.text, volatileFields);
+  const key = keyOf(body, volatileFields);
   if (typeof key !== "string") return refused(key);
   return {
     ...rest,
@@ -82,16 +82,12 @@ function holdsHalfCharacter(body: RequestBody): boolean {
   return /\\u[dD][89a-fA-F]/.test(body.text) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(body.value));
 }
 
-/** SHA-256 of the canonical request: equal bodies have equal keys. */
-function keyOf(text: string, volatileFields: readonly string[]): string | Fault {
+/** SHA-256 of what makes a request equal to another. */
+function keyOf(body: RequestBody, volatileFields: readonly string[]): string | Fault {
   try {
-    return digest(requestKey(text, volatileFields));
+    return hash("sha256", requestKey(body.value, volatileFields), "hex");
   } catch (error) {
-    if (error instanceof JsonSyntaxError) return refusal(`${error.message}.`);
+    if (error instanceof RangeError) return refusal(`The body can't be read: ${error.message}.`);
     throw error;
   }
-}
-
-function digest(value: string | Uint8Array): string {
-  return createHash("sha256").update(value).digest("hex");
 }

@@ -146,8 +146,10 @@ function partText(part: ContentPart, media: MediaStore): string {
   }
 }
 
+/** JSON.stringify writes half a character, and nothing else but text that already looks so, as an escape. */
 function jsonString(text: string): string {
-  return JSON.stringify(replaceLoneSurrogates(text));
+  const json = JSON.stringify(text);
+  return json.includes("\\ud") ? JSON.stringify(replaceLoneSurrogates(text)) : json;
 }
 
 function toolChoiceText(choice: NonNullable<Conversation["toolChoice"]>): string {
