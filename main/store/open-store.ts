@@ -66,7 +66,8 @@ function assemble(dataFolder: string, bodyFolder: string, options: StoreOptions,
   const recovered = recoverBodies(db, bodyFolder);
   const redactor = createRedactor();
   const guard = createDiskGuard(dataFolder, options.reserveBytes ?? defaultReserveBytes);
-  const journals = createJournals(bodyFolder, recovered.nextJournal);
+  const explain = (error: unknown) => (isDiskFull(error) ? diskFull(dataFolder, null, error) : error);
+  const journals = createJournals(bodyFolder, recovered.nextJournal, explain);
   const packs = new PackWriter(bodyFolder, recovered.lastPack.number, recovered.lastPack.size);
   const keys = createRecordKeys(db);
   const bodies = createBodyStore(db, bodyFolder, redactor, guard, journals);
@@ -82,13 +83,13 @@ function assemble(dataFolder: string, bodyFolder: string, options: StoreOptions,
       events.rolledBack();
       keys.clear();
     },
-    explain: (error) => (isDiskFull(error) ? diskFull(dataFolder, null, error) : error),
+    explain,
   });
   const events = createEventRecords(db, writer, redactor, keys);
   const rollouts = createRolloutRecords(db, writer, redactor, keys);
   const calls = createCallRecords({ db, writer, redactor, bodies, keys, rollouts, events });
   const background = createBackground(dataFolder, bodyFolder);
-  const upkeep = createUpkeep({ dataFolder, db, writer, bodies, journals, packs, background });
+  const upkeep = createUpkeep({ dataFolder, db, writer, bodies, journals, packs, background, explain });
 
   function releaseUnreferenced(): void {
     const rows = db.prepare<[], { key: number }>("SELECT key FROM body WHERE refs <= 0").all();
@@ -136,16 +137,31 @@ function assemble(dataFolder: string, bodyFolder: string, options: StoreOptions,
     close() {
       if (!open) return;
       open = false;
-      writer.flush();
-      upkeep.close();
-      background.close();
-      journals.close();
-      packs.close();
-      bodies.close();
-      db.close();
-      unlock();
+      closeAll([
+        () => writer.flush(),
+        upkeep.close,
+        background.close,
+        journals.close,
+        () => packs.close(),
+        () => bodies.close(),
+        () => db.close(),
+        unlock,
+      ]);
     },
   };
+}
+
+/** Does every step, whatever happens in one, and then throws the first error. */
+function closeAll(steps: readonly (() => void)[]): void {
+  const errors: unknown[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 function makeFolder(path: string): void {

@@ -8,7 +8,7 @@ import type { Background } from "./background/background.ts";
 import type { Checkpoint, JournalBody, PackedPart } from "./background/messages.ts";
 import type { BodyStore } from "./bodies/body-store.ts";
 import type { Journals } from "./bodies/journals.ts";
-import type { PackWriter } from "./bodies/pack.ts";
+import type { FrameLocation, PackWriter } from "./bodies/pack.ts";
 import type { StoreProblem } from "./contract.ts";
 import { type Database, databaseFile } from "./database.ts";
 import type { Writer } from "./writer.ts";
@@ -21,6 +21,8 @@ export interface UpkeepParts {
   readonly journals: Journals;
   readonly packs: PackWriter;
   readonly background: Background;
+  /** The error to throw in place of a failed write's. */
+  readonly explain: (error: unknown) => unknown;
 }
 
 export interface Upkeep {
@@ -43,7 +45,7 @@ const smallLogBytes = 4 * 1024 * 1024;
 const largeJournalBytes = 256 * 1024 * 1024;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
-  const { dataFolder, db, writer, bodies, journals, packs, background } = parts;
+  const { dataFolder, db, writer, bodies, journals, packs, background, explain } = parts;
   const log = join(dataFolder, `${databaseFile}-wal`);
   const running = db.prepare("SELECT 1 FROM rollout WHERE phase <> 'ended' LIMIT 1");
   const journalBodies = db.prepare<[], Omit<JournalBody, "hash"> & { hash: Buffer }>(
@@ -105,8 +107,9 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   }
 
   function adopt(part: PackedPart): void {
-    const location = part.frame === null ? null : packs.append(part.frame.bytes);
+    let location: FrameLocation | null = null;
     try {
+      location = part.frame === null ? null : packs.append(part.frame.bytes);
       writer.write(() => {
         if (part.frame !== null && location !== null) {
           const frame = Number(insertFrame.run(location.pack, location.offset, location.stored, part.frame.length).lastInsertRowid);
@@ -116,7 +119,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       });
     } catch (error) {
       if (location !== null) packs.retract(location);
-      throw error;
+      throw explain(error);
     }
   }
 

@@ -18,23 +18,35 @@ export interface Journals {
   bytes(): number;
   /** Files on disk written since the last call. */
   takeUnsynced(): readonly string[];
+  /** What still waits is dropped: every commit flushes what it refers to. */
   close(): void;
 }
 
 const fullJournalBytes = 64 * 1024 * 1024;
 const mostQueuedBytes = 4 * 1024 * 1024;
 
-/** `next`: a number above every journal that exists or is named in the database. */
-export function createJournals(folder: string, next: number): Journals {
+/** `next`: a number above every journal that exists or is named in the database. `explain`: the error to throw in place of a failed write's. */
+export function createJournals(folder: string, next: number, explain: (error: unknown) => unknown): Journals {
   let number = next;
   let writer: JournalWriter | null = null;
   const unsynced = new Set<string>();
 
-  function seal(): void {
-    if (writer === null) return;
-    writer.flush();
-    writer.close();
+  function flush(): void {
+    try {
+      writer?.flush();
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  function close(): void {
+    writer?.close();
     writer = null;
+  }
+
+  function seal(): void {
+    flush();
+    close();
   }
 
   function files(): readonly number[] {
@@ -55,11 +67,11 @@ export function createJournals(folder: string, next: number): Journals {
       return writer;
     },
     flush(sync = false) {
-      writer?.flush();
+      flush();
       if (sync) writer?.sync();
     },
     flushWhenLarge() {
-      if (writer !== null && writer.queuedBytes > mostQueuedBytes) writer.flush();
+      if (writer !== null && writer.queuedBytes > mostQueuedBytes) flush();
     },
     seal,
     sealed() {
@@ -77,6 +89,6 @@ export function createJournals(folder: string, next: number): Journals {
       unsynced.clear();
       return paths;
     },
-    close: seal,
+    close,
   };
 }
