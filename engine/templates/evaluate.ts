@@ -13,7 +13,7 @@ import type { Effort } from "./values/limits.ts";
 import { textOf } from "./values/printing.ts";
 import { type Scope, undefinedName } from "./values/scope.ts";
 import { sliceOf } from "./values/slicing.ts";
-import { concatTexts, isText, plainText, type Text } from "./values/text.ts";
+import { concatTexts, isText, markCount, plainText, type Text } from "./values/text.ts";
 import { Dict, isList, iterate, type Keywords, TemplateObject, Tuple, truthy, typeName, Undefined, type Value } from "./values/values.ts";
 
 export class Evaluator implements Runtime {
@@ -128,6 +128,7 @@ export class Evaluator implements Runtime {
   #concat(parts: readonly Expression[], scope: Scope): Text {
     const texts = parts.map((part) => textOf(this.evaluate(part, scope), this.effort));
     this.effort.spendText(texts.reduce((length, text) => length + plainText(text).length, 0));
+    this.effort.spend(texts.reduce((count, text) => count + markCount(text), 0) >> 2);
     return concatTexts(texts);
   }
 

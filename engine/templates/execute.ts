@@ -9,7 +9,7 @@ import { TemplateError } from "./template-error.ts";
 import { textOf } from "./values/printing.ts";
 import { Scope } from "./values/scope.ts";
 import { concatTexts, plainText, type Text } from "./values/text.ts";
-import { iterate, truthy, Undefined, type Value } from "./values/values.ts";
+import { Dict, iterate, Tuple, truthy, Undefined, type Value } from "./values/values.ts";
 
 /** Printed text, piece by piece. */
 export class Output {
@@ -142,10 +142,7 @@ export class Executor {
 
   #for(statement: Statement & { type: "for" }, scope: Scope, out: Output): Flow {
     const items = this.#evaluator.evaluate(statement.items, scope);
-    if (!statement.recursive) {
-      this.#loop(statement, items, 0, null, scope, out);
-      return "next";
-    }
+    if (!statement.recursive) return this.#loop(statement, items, 0, null, scope, out);
     const again = (inner: Value, depth: number): Value =>
       this.#evaluator.effort.nested(() => {
         const buffer = new Output();
@@ -163,20 +160,22 @@ export class Executor {
     again: ((items: Value, depth: number) => Value) | null,
     outer: Scope,
     out: Output,
-  ): void {
+  ): Flow {
     const { effort } = this.#evaluator;
     const source = statement.condition === null ? iterate(items) : this.#selected(statement, statement.condition, items, outer);
     const loop = new Loop(source, statement.condition === null ? items : null, depth, again, effort);
-    let isEmpty = true;
+    // As in the reference, the else part is skipped only once a pass has come to its end without break or continue.
+    let passed = false;
     for (let item = loop.advance(); item !== undefined; item = loop.advance()) {
       effort.spend();
-      isEmpty = false;
       const scope = this.#scope(outer, statement.body);
       scope.set("loop", loop);
       this.#assign(statement.target, item, scope);
-      if (this.#body(statement.body, scope, out) === "break") break;
+      const flow = this.#body(statement.body, scope, out);
+      if (flow === "break") break;
+      if (flow === "next") passed = true;
     }
-    if (isEmpty) this.#body(statement.otherwise, this.#scope(outer, statement.otherwise), out);
+    return passed ? "next" : this.#body(statement.otherwise, this.#scope(outer, statement.otherwise), out);
   }
 
   *#selected(statement: Statement & { type: "for" }, condition: Expression, items: Value, outer: Scope): Generator<Value> {
@@ -233,7 +232,7 @@ export class Executor {
 
   #invoke(parameters: readonly Parameter[], body: readonly Statement[], defined: Scope, given: MacroArguments, used: ReadonlySet<string>): Value {
     const scope = this.#scope(defined, body);
-    if (given.caller !== null) scope.set("caller", given.caller);
+    if (given.caller !== null && used.has("caller")) scope.set("caller", given.caller);
     if (used.has("kwargs")) scope.set("kwargs", given.keywords);
     if (used.has("varargs")) scope.set("varargs", given.positional);
     parameters.forEach((parameter, index) => {
@@ -249,7 +248,13 @@ export class Executor {
   }
 
   #generation(body: readonly Statement[], scope: Scope, out: Output): void {
-    const { text } = this.#capture(body, this.#scope(scope, body));
+    const nothingGiven: MacroArguments = {
+      parameters: [],
+      caller: new Undefined("No caller defined"),
+      keywords: new Dict(),
+      positional: new Tuple([]),
+    };
+    const text = textOf(this.#invoke([], body, scope, nothingGiven, specialNames(body)), this.#evaluator.effort);
     this.generations.push({ start: this.#root.length, text: plainText(text) });
     this.#print(text, out);
   }

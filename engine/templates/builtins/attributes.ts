@@ -148,6 +148,7 @@ export function attributeOf(object: Value, name: string, runtime: Runtime): Valu
 
 export function itemOf(object: Value, index: Value, runtime: Runtime): Value {
   if (object instanceof Undefined) object.fail();
+  if (isText(object)) runtime.effort.spendText(plainText(object).length);
   const found = entry(object, index);
   if (found !== undefined) return found;
   if (!isText(index))

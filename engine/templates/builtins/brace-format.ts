@@ -121,7 +121,7 @@ function formatValue(value: Value, specText: string, runtime: Runtime): Text {
   runtime.effort.spendText(spec.width);
   if (isText(value)) return formatText(value, spec);
   if (typeof value === "bigint" || typeof value === "number") return formatNumber(value, spec);
-  if (typeof value === "boolean") return spec.kind === "" ? formatText(value ? "True" : "False", spec) : formatNumber(value ? 1n : 0n, spec);
+  if (typeof value === "boolean") return formatNumber(value ? 1n : 0n, spec);
   throw new TemplateError("TypeError", `unsupported format string passed to ${typeName(value)}.__format__`);
 }
 
@@ -135,6 +135,8 @@ function align(before: string, text: Text, spec: Spec, fallback: string): Text {
 
 function formatText(value: Text, spec: Spec): Text {
   if (spec.kind !== "" && spec.kind !== "s") throw new TemplateError("ValueError", `Unknown format code '${spec.kind}' for object of type 'str'`);
+  if (spec.sign !== "-") throw new TemplateError("ValueError", "Sign not allowed in string format specifier");
+  if (spec.grouping !== "") throw new TemplateError("ValueError", `Cannot specify '${spec.grouping}' with 's'.`);
   if (spec.align === "=") throw new TemplateError("ValueError", "'=' alignment not allowed in string format specifier");
   const cut = spec.precision === null ? value : sliceText(value, 0, unitOffset(plainText(value), spec.precision));
   return align("", cut, spec, "<");
@@ -147,6 +149,7 @@ function formatNumber(value: bigint | number, spec: Spec): Text {
   const sign = isNegative ? "-" : spec.sign === "-" ? "" : spec.sign;
   const base = bases[spec.kind];
   if (typeof value === "bigint" && (base !== undefined || spec.kind === "" || spec.kind === "d" || spec.kind === "n" || spec.kind === "c")) {
+    if (spec.precision !== null) throw new TemplateError("ValueError", "Precision not allowed in integer format specifier");
     if (spec.kind === "c") return align("", String.fromCodePoint(Number(value)), spec, "<");
     const digits = (isNegative ? -value : value).toString(base ?? 10);
     const prefix = spec.alternate && base !== undefined ? `0${spec.kind}` : "";

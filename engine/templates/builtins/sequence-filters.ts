@@ -24,9 +24,9 @@ function collect(value: Value, runtime: Runtime): Value[] {
 }
 
 /** Stable, as Python's `sorted`; with `reverse` equal items keep their order too. */
-function sorted<T>(items: readonly T[], key: (item: T) => Value, reverse: boolean, runtime: Runtime): T[] {
+function sorted<T>(items: readonly T[], key: (item: T) => Value, reverse: Value, runtime: Runtime): T[] {
   const keyed = items.map((item) => ({ item, key: key(item) }));
-  const direction = reverse ? -1 : 1;
+  const direction = asIndex(reverse) === 0 ? 1 : -1;
   return keyed.sort((left, right) => direction * orderOf(left.key, right.key, "<", runtime.effort)).map(({ item }) => item);
 }
 
@@ -92,7 +92,7 @@ const sort: Builtin = (runtime, positional, keywords) => {
   const bound = bindArguments("do_sort", [["value"], ["reverse", false], ["case_sensitive", false], ["attribute", null]], positional, keywords);
   const get = attributesGetter(at(bound, 3), runtime);
   const fold = truthy(at(bound, 2)) ? (value: Value) => value : ignoreCase;
-  return sorted(collect(at(bound, 0), runtime), (item) => get(item).map(fold), truthy(at(bound, 1)), runtime);
+  return sorted(collect(at(bound, 0), runtime), (item) => get(item).map(fold), at(bound, 1), runtime);
 };
 
 const dictSort: Builtin = (runtime, positional, keywords) => {
@@ -103,7 +103,7 @@ const dictSort: Builtin = (runtime, positional, keywords) => {
   if (value instanceof Undefined) value.fail();
   if (!(value instanceof Dict)) throw new TemplateError("AttributeError", `'${typeName(value)}' object has no attribute 'items'`);
   const fold = truthy(at(bound, 1)) ? (key: Value) => key : ignoreCase;
-  return sorted([...value.items()], (entry) => fold(entry[place] ?? null), truthy(at(bound, 3)), runtime).map((entry) => new Tuple(entry));
+  return sorted([...value.items()], (entry) => fold(entry[place] ?? null), at(bound, 3), runtime).map((entry) => new Tuple(entry));
 };
 
 const unique: Builtin = (runtime, positional, keywords) => {

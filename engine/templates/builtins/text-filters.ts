@@ -8,7 +8,7 @@ import { concatSafely } from "../values/safe-text.ts";
 import { concatTexts, isText, plainText, sliceText, type Text, textLength, transformText, unitOffset } from "../values/text.ts";
 import { capitalize, titleWords } from "../values/text-case.ts";
 import { joinTexts, replaceText, splitLines, splitTextFromEnd, stripText } from "../values/text-search.ts";
-import { Dict, Tuple, truthy, type Value } from "../values/values.ts";
+import { Dict, isList, iterate, lengthOf, Tuple, truthy, typeName, type Value } from "../values/values.ts";
 import type { Builtin, Runtime } from "./runtime.ts";
 import { asIndex, asText, at, bindArguments } from "./signature.ts";
 import { centered } from "./text-methods.ts";
@@ -55,11 +55,14 @@ const indent: Builtin = (runtime, positional, keywords) => {
 
 const truncate: Builtin = (_runtime, positional, keywords) => {
   const bound = bindArguments("do_truncate", [["s"], ["length", 255n], ["killwords", false], ["end", "..."], ["leeway", null]], positional, keywords);
-  const [text, end] = [asText(at(bound, 0), "truncate"), asText(at(bound, 3), "truncate")];
+  const [value, end] = [at(bound, 0), asText(at(bound, 3), "truncate")];
   const length = asIndex(at(bound, 1));
   const leeway = at(bound, 4) === null ? 5 : asIndex(at(bound, 4));
   if (length < textLength(end) || leeway < 0) throw new TemplateError("ValueError", `expected length >= ${textLength(end)}, got ${length}`);
-  if (textLength(text) <= length + leeway) return text;
+  const size = lengthOf(value);
+  if (size === null) throw new TemplateError("TypeError", `object of type '${typeName(value)}' has no len()`);
+  if (size <= length + leeway) return value;
+  const text = asText(value, "truncate");
   const cut = sliceText(text, 0, unitOffset(plainText(text), length - textLength(end)));
   return concatTexts([truthy(at(bound, 2)) ? cut : (splitTextFromEnd(cut, " ", 1)[0] ?? ""), end]);
 };
@@ -107,17 +110,21 @@ function percentEncode(plain: string, keepSlash: boolean): string {
   });
 }
 
+function pairOf(value: Value): readonly [Value, Value] {
+  const items = isList(value) ? value : [...iterate(value)];
+  const [key, item] = items;
+  if (items.length !== 2 || key === undefined || item === undefined)
+    throw new TemplateError("ValueError", `not enough values to unpack (expected 2, got ${items.length})`);
+  return [key, item];
+}
+
 const urlEncode: Builtin = (runtime, positional, keywords) => {
   const [value = null] = bindArguments("do_urlencode", [["value"]], positional, keywords);
   if (isText(value) || value === null || asNumber(value) !== null)
     return transformText(softText(value, runtime), (plain) => percentEncode(plain, true));
-  const pairs: readonly Value[] =
-    value instanceof Dict ? [...value.items()].map((entry) => new Tuple(entry)) : [...(Array.isArray(value) ? value : [])];
+  const pairs = value instanceof Dict ? [...value.items()] : [...iterate(value)].map(pairOf);
   const part = (item: Value): Text => transformText(softText(item, runtime), (plain) => percentEncode(plain, false).replaceAll("%20", "+"));
-  const texts = pairs.map((pair) => {
-    const [key = null, item = null] = pair instanceof Tuple ? pair.items : Array.isArray(pair) ? (pair as readonly Value[]) : [];
-    return concatTexts([part(key), "=", part(item)]);
-  });
+  const texts = pairs.map(([key, item]) => concatTexts([part(key), "=", part(item)]));
   return joinTexts(texts, "&");
 };
 

@@ -59,8 +59,21 @@ const safe: Builtin = ({ effort }, positional, keywords) =>
 
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
+/** Everything from an opening to the next closing taken out, in linear time. */
+function withoutSpans(plain: string, opening: string, closing: string): string {
+  let kept = "";
+  let done = 0;
+  for (let start = plain.indexOf(opening); start >= 0; start = plain.indexOf(opening, done)) {
+    const end = plain.indexOf(closing, start + opening.length);
+    if (end < 0) break;
+    kept += plain.slice(done, start);
+    done = end + closing.length;
+  }
+  return kept + plain.slice(done);
+}
+
 function stripTags(plain: string): string {
-  const text = plain.replace(/<!--.*?-->/gs, "").replace(/<[^>]*>/g, "");
+  const text = withoutSpans(withoutSpans(plain, "<!--", "-->"), "<", ">");
   const words = text.split(/\s+/).filter((word) => word !== "");
   return words.join(" ").replace(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal?: string, hex?: string, name = "") => {
     if (decimal !== undefined || hex !== undefined)

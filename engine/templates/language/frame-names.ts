@@ -92,7 +92,7 @@ class Analysis {
       }
       case "for":
         this.#expression(statement.items, place);
-        this.#later(() => this.#loop(statement, frame));
+        this.#later(() => this.#loop(statement, frame, place.inLoop && !statement.recursive));
         return;
       case "macro":
         frame.store(statement.name, place.conditional);
@@ -128,14 +128,14 @@ class Analysis {
     this.#inner.push(work);
   }
 
-  #loop(statement: Statement & { type: "for" }, outer: Frame): void {
+  #loop(statement: Statement & { type: "for" }, outer: Frame, inLoop: boolean): void {
     const declare = (frame: Frame): void => {
       declareTarget(statement.target, frame);
       frame.declare("loop");
       if (statement.condition !== null) this.#expression(statement.condition, { frame, conditional: false, inLoop: true });
     };
     this.frame(statement.body, outer, true, declare);
-    this.frame(statement.otherwise, outer, true);
+    this.frame(statement.otherwise, outer, inLoop);
   }
 
   #with(statement: Statement & { type: "with" }, outer: Frame, inLoop: boolean): void {

@@ -125,7 +125,11 @@ class Lexer {
     const start = this.#position + tag.length;
     commentEnd.lastIndex = start;
     const end = commentEnd.exec(this.#source);
-    if (end === null) this.#fail("Missing end of comment tag");
+    if (end === null && start < this.#source.length) this.#fail("Missing end of comment tag");
+    if (end === null) {
+      this.#advance(start);
+      return;
+    }
     this.#advance(end.index + end[0].length);
     if (end[0].startsWith("-")) this.#skipSpace();
   }

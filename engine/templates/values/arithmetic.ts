@@ -5,7 +5,7 @@ import { asNumber, type PythonNumber } from "./comparison.ts";
 import type { Effort } from "./limits.ts";
 import { formatPercent } from "./percent-format.ts";
 import { concatSafely } from "./safe-text.ts";
-import { concatTexts, isText, plainText, type Text } from "./text.ts";
+import { concatTexts, isText, markCount, plainText, type Text } from "./text.ts";
 import { isList, Tuple, typeName, Undefined, type Value } from "./values.ts";
 
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
@@ -30,6 +30,7 @@ function added(left: Value, right: Value, effort: Effort): Value {
   if (isText(left)) {
     if (!isText(right)) throw new TemplateError("TypeError", `can only concatenate str (not "${typeName(right)}") to str`);
     effort.spendText(plainText(left).length + plainText(right).length);
+    effort.spend((markCount(left) + markCount(right)) >> 2);
     return concatSafely(left, right);
   }
   if (isList(left)) {
@@ -114,7 +115,7 @@ function floatModulo(a: number, b: number): number {
 function floorDivide(a: number, b: number): number {
   const remainder = a % b;
   const exact = (a - remainder) / b - (remainder !== 0 && remainder < 0 !== b < 0 ? 1 : 0);
-  if (exact === 0) return a / b < 0 ? -0 : 0;
+  if (exact === 0) return a / b < 0 || Object.is(a / b, -0) ? -0 : 0;
   const floored = Math.floor(exact);
   return exact - floored > 0.5 ? floored + 1 : floored;
 }

@@ -21,7 +21,7 @@ export function jsonText(value: Value, layout: JsonLayout, effort: Effort): Text
 }
 
 function write(value: Value, layout: JsonLayout, depth: number, parts: Text[], effort: Effort): void {
-  effort.spend();
+  effort.spend(4);
   if (isText(value)) parts.push('"', stringInside(value, layout, effort), '"');
   else if (value === null || typeof value === "boolean" || typeof value === "bigint" || typeof value === "number") parts.push(dumpJson(value));
   else if (isList(value)) writeItems(value, layout, depth, parts, effort);

@@ -1,7 +1,8 @@
 /** What one rendering may use, so that no template can hang the service or fill its memory. */
 import { TemplateError } from "../template-error.ts";
+import { maxTextLength } from "./text.ts";
 
-export const defaultLimits = { steps: 20_000_000, textLength: 64 * 1024 * 1024 } as const;
+export const defaultLimits = { steps: 5_000_000, textLength: maxTextLength } as const;
 
 /** Macros, callers and recursive loops inside one another. */
 const maxDepth = 200;

@@ -7,7 +7,7 @@ import { asciiOf, reprOf, textOf } from "./printing.ts";
 import { concatTexts, isText, plainText, sliceText, type Text, textLength, unitOffset } from "./text.ts";
 import { Dict, isList, Range, Tuple, typeName, Undefined, type Value } from "./values.ts";
 
-const directive = /%(?:\(([^)]*)\))?([-+ 0#]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)?/gs;
+const directive = /%(?:\(([^)]{0,1000})\))?([-+ 0#]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?(.)?/gs;
 
 interface Field {
   readonly flags: string;
@@ -187,6 +187,7 @@ function floatField(value: Value, field: Field): SignedText {
 
 function oneCharacter(value: Value): Text {
   if (isText(value) && textLength(value) === 1) return value;
-  if (typeof value === "bigint" && value >= 0n && value < 0x110000n) return String.fromCodePoint(Number(value));
+  const point = typeof value === "bigint" || typeof value === "boolean" ? BigInt(value) : -1n;
+  if (point >= 0n && point < 0x110000n) return String.fromCodePoint(Number(point));
   throw new TemplateError("TypeError", "%c requires int or char");
 }

@@ -15,7 +15,7 @@ export function textOf(value: Value, effort: Effort): Text {
 }
 
 export function reprOf(value: Value, effort: Effort): Text {
-  effort.spend();
+  effort.spend(4);
   if (value === null) return "None";
   if (isText(value)) return reprOfText(value, effort);
   if (typeof value === "boolean") return value ? "True" : "False";

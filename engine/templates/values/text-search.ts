@@ -28,7 +28,7 @@ export function splitTextFromEnd(text: Text, separator: string, limit: number): 
   return parts;
 }
 
-/** `split()` at runs of white space; with a limit the rest keeps its inner space. */
+/** `split()` at runs of white space; with a limit the rest keeps its space. */
 export function splitAtSpace(text: Text, limit: number): Text[] {
   const plain = plainText(text);
   const parts: Text[] = [];
@@ -36,7 +36,7 @@ export function splitAtSpace(text: Text, limit: number): Text[] {
   for (;;) {
     while (start < plain.length && isSpace(plain.charAt(start))) start++;
     if (start >= plain.length) return parts;
-    if (parts.length === limit) return [...parts, stripText(sliceText(text, start, plain.length), null, false, true)];
+    if (parts.length === limit) return [...parts, sliceText(text, start, plain.length)];
     let end = start;
     while (end < plain.length && !isSpace(plain.charAt(end))) end++;
     parts.push(sliceText(text, start, end));
@@ -52,7 +52,7 @@ export function splitAtSpaceFromEnd(text: Text, limit: number): Text[] {
   for (;;) {
     while (end > 0 && isSpace(plain.charAt(end - 1))) end--;
     if (end === 0) return parts;
-    if (parts.length === limit) return [stripText(sliceText(text, 0, end), null, true, false), ...parts];
+    if (parts.length === limit) return [sliceText(text, 0, end), ...parts];
     let start = end;
     while (start > 0 && !isSpace(plain.charAt(start - 1))) start--;
     parts.unshift(sliceText(text, start, end));

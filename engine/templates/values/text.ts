@@ -4,6 +4,10 @@
  * the template does to content (trimming, splitting, JSON, joins). A string without marks is a plain JavaScript string.
  * Positions here are UTF-16 units; indexes of the template language are Unicode code points.
  */
+import { TemplateError } from "../template-error.ts";
+
+/** UTF-16 units that any one text may have. */
+export const maxTextLength = 64 * 1024 * 1024;
 
 /** Half-open; `source` says where it came from (see `ContentSpan`). */
 export interface Mark {
@@ -38,6 +42,11 @@ function marksOf(text: Text): readonly Mark[] {
   return typeof text === "string" ? [] : text.marks;
 }
 
+/** How many marks an operation on the text has to carry along. */
+export function markCount(text: Text): number {
+  return marksOf(text).length;
+}
+
 function withMarks(plain: string, marks: readonly Mark[]): Text {
   return marks.length === 0 ? plain : new MarkedText(plain, marks);
 }
@@ -47,12 +56,14 @@ export function markText(plain: string, source: number): Text {
   return plain === "" ? plain : new MarkedText(plain, [{ start: 0, end: plain.length, source }]);
 }
 
+/** Throws `TemplateError` when the whole would be longer than any text may be. */
 export function concatTexts(parts: readonly Text[]): Text {
   let plain = "";
   const marks: Mark[] = [];
   for (const part of parts) {
     for (const mark of marksOf(part)) pushMark(marks, { start: mark.start + plain.length, end: mark.end + plain.length, source: mark.source });
     plain += plainText(part);
+    if (plain.length > maxTextLength) throw new TemplateError("LimitError", `the template makes a text of more than ${maxTextLength} characters`);
   }
   return withMarks(plain, marks);
 }
