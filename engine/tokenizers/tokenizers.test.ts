@@ -165,6 +165,29 @@ test.each([
   expect(Array.from(tokenizer.encode(text))).toEqual(expected);
 });
 
+interface ReferenceEncoding {
+  readonly name: string;
+  readonly base: string;
+  /** What the definition of the fixture is changed to. */
+  readonly change: Json;
+  readonly text: string;
+  readonly ids: readonly number[];
+  readonly offsets: readonly number[];
+}
+const referenceEncodings: readonly ReferenceEncoding[] = JSON.parse(readFileSync("engine/tokenizers/reference-encodings.json", "utf8"));
+
+/** Parts that the fixtures do not have; ids and offsets by Python `tokenizers` 0.23.3. */
+test.each(referenceEncodings.map((one) => [one.name, one] as const))("as the reference: %s", (_, { base, change, text, ids, offsets }) => {
+  const tokenizer = fixture(base, (definition) => ({
+    ...definition,
+    ...change,
+    model: { ...(definition.model as Json), ...(change.model as Json) },
+  }));
+  const encoded = tokenizer.encodeWithOffsets(text);
+  expect(Array.from(encoded.ids)).toEqual(ids);
+  expect(Array.from(encoded.offsets)).toEqual(offsets);
+});
+
 test("a long text without a pre-tokenizer is cut where no merge reaches across, to the same ids", () => {
   const words = fc.array(fc.constantFrom("the ", "policy", "  ", "\n", "ü", "報", "a", "ing ", "zz", "😀", "'s"), { minLength: 200, maxLength: 400 });
   for (const name of ["spm-legacy", "spm-metaspace"]) {
