@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { useKeys } from "./commands/use-keys.ts";
 import { HintDelay } from "./parts/hint.tsx";
 import { Boundary, Failed, Loading } from "./parts/states.tsx";
+import { RolloutScreen } from "./screens/rollout/rollout-screen.tsx";
 import { RunsScreen } from "./screens/runs/runs-screen.tsx";
 import { useConnection } from "./service/connection.ts";
 import { ActivityBar } from "./shell/activity-bar.tsx";
@@ -18,7 +19,7 @@ import type { Place } from "./state/places.ts";
 import { activePlace, useWorkspace } from "./state/workspace.ts";
 
 function Screen({ place }: { readonly place: Place }) {
-  if (place.kind === "rollout") return null;
+  if (place.kind === "rollout") return <RolloutScreen key={place.id} place={place} />;
   switch (place.screen) {
     case "runs":
       return <RunsScreen />;

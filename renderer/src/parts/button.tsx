@@ -76,9 +76,9 @@ export function IconButton({ glyph, label, on, keyShown, className = "", ...rest
     <Hint text={label} {...(keyShown === undefined ? {} : { keyShown })}>
       <button
         type="button"
+        aria-pressed={on}
         {...rest}
         aria-label={label}
-        aria-pressed={on}
         className={`inline-grid size-6 flex-none place-items-center rounded-2 ${on ? "bg-selected text-accent" : "text-secondary hover:bg-hover active:bg-pressed"} ${className}`}
       >
         <Icon name={glyph} size={0.9375} />

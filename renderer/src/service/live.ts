@@ -5,9 +5,10 @@
 import { create } from "zustand";
 import type { EventView } from "../../../main/api/views.ts";
 import { type ServiceClient, serviceClient, useConnection } from "./connection.ts";
-import { invalidate, invalidateAll } from "./queries.ts";
+import { invalidate, invalidateAll, invalidateShown } from "./queries.ts";
 
 const keptEvents = 2000;
+const settleAfter = 1500;
 /** A hidden window gets no frames; it still must not pile up events. */
 const hiddenFlush = 1000;
 
@@ -74,7 +75,10 @@ export async function startLive(): Promise<void> {
     const client = await serviceClient();
     const { generation } = useConnection.getState();
     invalidateAll();
+    // What happened between the first read and the first event is read once more.
+    const settle = setTimeout(invalidateShown, settleAfter);
     await follow(client).catch(() => undefined);
+    clearTimeout(settle);
     await new Promise<void>((resolve) => {
       const next = (): boolean => useConnection.getState().generation !== generation;
       if (next()) return resolve();

@@ -107,6 +107,14 @@ export function invalidate(keyOrKind: string): void {
   }
 }
 
+/** Marks everything as old; it is read again at its own pace. */
+export function invalidateShown(): void {
+  for (const entry of entries.values()) {
+    entry.stale = true;
+    schedule(entry);
+  }
+}
+
 /** After a reconnect everything shown is read again, at once; requests of the old connection are dropped. */
 export function invalidateAll(): void {
   for (const entry of entries.values()) {

@@ -5,7 +5,7 @@ import { obstacle, runCommand } from "../commands/handlers.ts";
 import { commandById, commands } from "../commands/table.ts";
 import { IconButton } from "../parts/button.tsx";
 import { Icon, ProductMark } from "../parts/icon.tsx";
-import { isMac, KeyCaps } from "../parts/key-caps.tsx";
+import { KeyCaps } from "../parts/key-caps.tsx";
 import { useDetailsShown, useWorkspace } from "../state/workspace.ts";
 
 const popupLook =
@@ -72,11 +72,11 @@ export function TitleBar() {
       >
         <Icon name="search" size={0.75} />
         <span className="flex-1 truncate text-left">Search rollouts, tasks and commands</span>
-        <KeyCaps value="Mod+K" bare={isMac} />
+        <KeyCaps value="Mod+K" joined />
       </button>
       <div className="app-no-drag flex items-center justify-end gap-1">
-        <IconButton glyph="bottom" label="Bottom panel" keyShown="Mod+J" on={panelOpen} onClick={run("panel.toggle")} />
-        <IconButton glyph="side" label="Details pane" keyShown="Mod+I" on={detailsOpen} onClick={run("details.toggle")} />
+        <IconButton glyph="bottom" label="Bottom panel" keyShown="Mod+J" aria-pressed={panelOpen} onClick={run("panel.toggle")} />
+        <IconButton glyph="side" label="Details pane" keyShown="Mod+I" aria-pressed={detailsOpen} onClick={run("details.toggle")} />
       </div>
     </header>
   );

@@ -1,6 +1,6 @@
-/** Numbers as they are read. Thin spaces before units, a real minus, "–" for what is missing; never 0 for it. */
+/** Numbers as they are read. A space that does not break before units, a real minus, "–" for what is missing; never 0 for it. */
 export const missing = "–";
-const thin = "\u202f";
+const thin = "\u00a0";
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 

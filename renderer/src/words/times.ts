@@ -1,7 +1,7 @@
 import { missing } from "./numbers.ts";
 
 /** Times as they are read: 2.1 s, 4:48, 48 m, 2 h 05 m. All inputs are seconds unless named otherwise. */
-const thin = "\u202f";
+const thin = "\u00a0";
 
 /** Short work, one call or phase: 0.04 s, 2.1 s, 221 s. */
 export function seconds(value: number | null): string {

@@ -62,31 +62,28 @@ function Found({ row }: { readonly row: DoctorRow }) {
         <i className={`size-2 rounded-full ${light[row.status]}`} title={row.status} />
         <span className="sr-only">{row.status}</span>
       </div>
-      {row.status !== "ready" && row.remedy !== null && <p className="m-0 pl-[9.375rem] text-2xs leading-4 text-muted">{row.remedy}</p>}
+      {row.status !== "ready" && row.remedy !== null && <p className="m-0 pl-[8.875rem] text-2xs leading-4 text-muted">{row.remedy}</p>}
     </li>
   );
 }
 
-function Next({
-  glyph,
-  command,
-  about,
-  keyShown,
-}: {
+interface NextProps {
   readonly glyph: GlyphName;
   readonly command: string;
+  readonly title: string;
   readonly about: string;
-  readonly keyShown?: string;
-}) {
-  const { title } = commandById(command);
+}
+
+function Next({ glyph, command, title, about }: NextProps) {
+  const [key] = commandById(command).keys;
   return (
     <li className="flex h-7 items-center gap-2 border-b border-line text-xs">
       <Icon name={glyph} size={0.875} className="text-muted" />
       <button type="button" className="font-medium text-link hover:underline" onClick={run(command)}>
-        {title.replace("…", "")}
+        {title}
       </button>
       <span className="min-w-0 flex-1 truncate text-muted">{about}</span>
-      {keyShown !== undefined && <KeyCaps value={keyShown} />}
+      {key !== undefined && <KeyCaps value={key} />}
     </li>
   );
 }
@@ -156,10 +153,10 @@ export function FirstRun() {
           <section>
             <h3 className={listHead}>When you are ready</h3>
             <ul className="m-0 list-none p-0">
-              <Next glyph="plus" command="experiment.new" about="tasks, harnesses and a policy of your choice" keyShown="Alt+N" />
-              <Next glyph="tasks" command="task.new" about="instruction, verifier, gold solution" />
-              <Next glyph="harness" command="screen.harnesses" about="install and probe a real one" keyShown="Alt+3" />
-              <Next glyph="keyboard" command="keys.show" about="every command, one page" keyShown="?" />
+              <Next glyph="plus" command="experiment.new" title="Plan an experiment" about="tasks, harnesses and a policy of your choice" />
+              <Next glyph="tasks" command="task.new" title="Write a task" about="instruction, verifier, gold solution" />
+              <Next glyph="harness" command="screen.harnesses" title="Install a harness" about="and probe whether its calls arrive" />
+              <Next glyph="keyboard" command="keys.show" title="Keys" about="every command, one page" />
             </ul>
           </section>
         </div>

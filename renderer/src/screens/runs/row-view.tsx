@@ -5,6 +5,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { PhaseDashes, RewardBar } from "../../parts/reward-bar.tsx";
 import type { ExperimentView, RolloutView } from "../../service/views.ts";
 import { count } from "../../words/numbers.ts";
+import { callWords } from "../../words/summaries.ts";
 import { seconds, span } from "../../words/times.ts";
 import { CallMarks, MeanReward, OutcomeStack, shortId, TimeCell, TrainableCell } from "./cells.tsx";
 import { levelOf, type Row } from "./rows.ts";
@@ -114,22 +115,16 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
   );
 }
 
-/** The first word of a summary is the tool, in mono; the rest says what it did. */
-function summaryParts(summary: string): readonly [string, string] {
-  const at = summary.search(/[\s({]/);
-  return at === -1 ? [summary, ""] : [summary.slice(0, at), summary.slice(at).trim()];
-}
-
 function CallCells({ row }: { readonly row: Extract<Row, { kind: "call" }> }) {
   const { call } = row;
-  const [tool, words] = summaryParts(call.summary);
+  const { head, rest } = callWords(call);
   return (
     <>
       <Cell className="flex items-center gap-1.5 text-secondary">
         <span className="w-15.5 flex-none text-right tabular-nums">{call.index + 1}</span>
-        <span className="flex-none font-mono text-xs">{tool}</span>
+        <span className={`flex-none font-mono text-xs ${head === "error" ? "text-failed" : ""}`}>{head}</span>
         <span className="truncate" title={call.summary}>
-          {words}
+          {rest}
         </span>
         <CallMarks call={call} />
       </Cell>

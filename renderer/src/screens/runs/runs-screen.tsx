@@ -2,12 +2,12 @@ import { useState } from "react";
 import { askToRemove, cancelExperiment, cancelRollout } from "../../actions/experiments.ts";
 import { runCommand, useCommands } from "../../commands/handlers.ts";
 import { commandById } from "../../commands/table.ts";
-import { Button, IconButton } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Pane } from "../../parts/pane.tsx";
 import { SidePane } from "../../parts/side-pane.tsx";
 import { Boundary, Empty, Failed, Loading } from "../../parts/states.tsx";
 import { setFilter, useRunsSelection } from "../../state/runs-selection.ts";
-import { toggleDetails, useDetailsShown } from "../../state/workspace.ts";
+import { useDetailsShown } from "../../state/workspace.ts";
 import { count } from "../../words/numbers.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { Details } from "./details.tsx";
@@ -65,7 +65,6 @@ export function RunsScreen() {
         <Button look="primary" glyph="plus" onClick={() => runCommand(commandById("experiment.new"))}>
           New experiment
         </Button>
-        {!detailsShown && <IconButton glyph="side" label="Details pane" keyShown="Mod+I" onClick={toggleDetails} />}
       </div>
       <SavedRow rollouts={data.rollouts} experiments={data.experiments} complete={data.complete} />
       <div className="relative flex min-h-0 flex-1">

@@ -1,0 +1,26 @@
+import { Facts } from "../../parts/pane.tsx";
+import type { RolloutDetail } from "../../service/views.ts";
+import { reward } from "../../words/numbers.ts";
+import { actionWords } from "../../words/outcomes.ts";
+import { RolloutTexts } from "./rollout-texts.tsx";
+
+/** What the verifier said: every reward by name, and its output. */
+export function VerifierView({ rollout }: { readonly rollout: RolloutDetail }) {
+  const rewards = Object.entries(rollout.rewards ?? {});
+  return (
+    <>
+      <div className="flex-none border-b border-line px-3 py-2.5">
+        <Facts
+          labelWidth="8rem"
+          rows={[
+            ["Reward", reward(rollout.reward)],
+            ...(rewards.length > 1 ? rewards.map(([name, value]) => [name, reward(value)] as const) : []),
+            ["Training", actionWords(rollout)],
+            ...(rollout.detail === null ? [] : [["Said", rollout.detail] as const]),
+          ]}
+        />
+      </div>
+      <RolloutTexts rollout={rollout.id} kinds={["verifier-output"]} nothing="The verifier has written nothing." />
+    </>
+  );
+}

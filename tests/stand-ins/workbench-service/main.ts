@@ -1,0 +1,262 @@
+/**
+ * A stand-in for the service behind the window: it speaks the whole contract with invented data, so that the window can be looked
+ * at and measured in states that real runs reach rarely or slowly (every outcome, 1,500 rollouts, 30,000 calls, an empty store).
+ * Run: npx tsx tests/stand-ins/workbench-service/main.ts --window DIR [--empty] [--rollouts N] [--calls N] [--port N] [--token T]
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { implement, ORPCError } from "@orpc/server";
+import { contract } from "../../../main/api/contract.ts";
+import { startServer } from "../../../main/api/server.ts";
+import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../../main/api/views.ts";
+import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
+import { doctor, harnesses, policies, tasks } from "./sample-catalogue.ts";
+import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
+
+const { values } = parseArgs({
+  options: {
+    window: { type: "string", default: "dist/renderer" },
+    empty: { type: "boolean", default: false },
+    rollouts: { type: "string", default: "18" },
+    calls: { type: "string", default: "0" },
+    port: { type: "string", default: "0" },
+  },
+});
+
+const settings = new Map<string, string>();
+const phases = ["preparing", "running", "verifying", "running", "queued"] as const;
+const manyCalls = Number(values.calls);
+
+function build(
+  id: string,
+  name: string,
+  at: number,
+  status: ExperimentView["status"],
+  count: number,
+): { experiment: ExperimentView; rollouts: RolloutView[] } {
+  const rollouts = Array.from({ length: count }, (_, index) => {
+    const unended = status === "running" ? phases[index] : undefined;
+    const rollout = sampleRollout(id, index, at, unended ?? "ended");
+    return { ...rollout, id: id === "e-1" ? rollout.id : `${id}-${index}`, ...(manyCalls > 0 && index === 6 ? { calls: manyCalls } : {}) };
+  });
+  return { experiment: sampleExperiment(id, name, at, status, rollouts), rollouts };
+}
+
+const shown = values.empty
+  ? []
+  : [
+      build("e-1", "harness sweep 07", Date.now() - 300_000, "running", Number(values.rollouts)),
+      build("e-2", "harness sweep 06", now - 90_000_000, "ended", 26),
+      build("e-3", "starter experiment", now - 190_000_000, "ended", 6),
+      build("e-4", "codex 0.170 against 0.171", now - 260_000_000, "cancelled", 14),
+    ];
+const experiments = shown.map((each) => each.experiment);
+const rollouts = new Map(shown.flatMap((each) => each.rollouts.map((rollout) => [rollout.id, rollout] as const)));
+
+function find(id: string): RolloutView {
+  const rollout = rollouts.get(id);
+  if (rollout === undefined)
+    throw new ORPCError("WORKBENCH", { message: `There is no rollout ${id}.`, data: { code: "not-found", remedy: "See Runs.", exitCode: 2 } });
+  return rollout;
+}
+const findCall = (id: string) => {
+  const rollout = find(id.replace(/-c\d+$/, ""));
+  const calls = sampleCalls(rollout);
+  const call = calls.find((each) => each.id === id);
+  if (call === undefined)
+    throw new ORPCError("WORKBENCH", { message: `There is no call ${id}.`, data: { code: "not-found", remedy: "See the rollout.", exitCode: 2 } });
+  return { calls, call };
+};
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const slice = (text: string, limit: number) => ({ text: text.slice(0, limit), total: text.length, truncated: text.length > limit });
+
+async function* lines<R>(texts: readonly string[], result: R) {
+  for (const line of texts) {
+    yield { type: "progress" as const, line };
+    await pause(60);
+  }
+  yield { type: "result" as const, result };
+}
+const probed = (id: string): HarnessView => {
+  const harness = harnesses.find((each) => each.id === id) ?? (harnesses[0] as HarnessView);
+  return { ...harness, installed: true, lastProbe: { at: Date.now(), ok: true, detail: "1 call arrived in 0.4 s", capture: "ids+logprobs" } };
+};
+const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: null, seconds: 8.4, ok: true, detail: null };
+
+const os = implement(contract);
+const router = os.router({
+  system: {
+    info: os.system.info.handler(() => ({
+      version: "0.1.0",
+      dataFolder: "/home/ada/.local/share/openforge",
+      proxyAddress: "127.0.0.1:7411",
+      empty: experiments.length === 0,
+      databaseBytes: 21_000_000,
+      packBytes: 880_000_000,
+      platform: "linux",
+      node: "v20.20.2",
+      cpus: 2,
+    })),
+    address: os.system.address.handler(() => ({ url: "" })),
+    doctor: os.system.doctor.handler(() => [...doctor]),
+    events: os.system.events.handler(async function* ({ signal }) {
+      const live = shown[0]?.rollouts[1];
+      for (let sequence = 1; !signal?.aborted; sequence += 1) {
+        if (live === undefined) await pause(1000);
+        else {
+          const event: EventView = {
+            sequence,
+            at: Date.now(),
+            experiment: live.experiment,
+            rollout: live.id,
+            type: "call.recorded",
+            payload: JSON.stringify({ call: live.calls, status: "ok", promptTokens: live.promptTokens }),
+          };
+          yield event;
+          await pause(1500);
+        }
+      }
+    }),
+    prepareImages: os.system.prepareImages.handler(() => lines(["Packing 61 packages", "Importing"], { image: "openforge/base", how: "built" })),
+    checkStore: os.system.checkStore.handler(() => []),
+    setting: os.system.setting.handler(({ input }) => ({ json: settings.get(input.key) ?? null })),
+    setSetting: os.system.setSetting.handler(({ input }) => {
+      settings.set(input.key, input.json);
+      return {};
+    }),
+  },
+  experiments: {
+    list: os.experiments.list.handler(() => experiments),
+    get: os.experiments.get.handler(({ input }) => experiments.find((each) => each.id === input.id) as ExperimentView),
+    result: os.experiments.result.handler(({ input }) => ({
+      experiment: input.id,
+      rollouts: [],
+      summary: [
+        { harness: "react", policy: "qwen3-4b-forge", n: 96, mean: 0.61, low: 0.55, high: 0.67, infrastructureFailures: 4 },
+        { harness: "codex", policy: "qwen3-4b-forge", n: 48, mean: 0.52, low: 0.43, high: 0.61, infrastructureFailures: 10 },
+      ],
+    })),
+    start: os.experiments.start.handler(({ input }) => {
+      if (input.tasks.some((path) => path.includes("nowhere")))
+        throw new ORPCError("WORKBENCH", {
+          message: "There is no task package at /nowhere.",
+          data: { code: "task", remedy: "Give the folder that holds task.toml.", exitCode: 2 },
+        });
+      return { id: "e-1" };
+    }),
+    startStarter: os.experiments.startStarter.handler(() => ({ id: "e-1" })),
+    openRecording: os.experiments.openRecording.handler(() => ({ experiment: "e-1", rollout: [...rollouts.keys()][5] ?? "" })),
+    cancel: os.experiments.cancel.handler(() => ({ cancelled: 5 })),
+    remove: os.experiments.remove.handler(() => ({})),
+  },
+  rollouts: {
+    list: os.rollouts.list.handler(({ input }) => shown.find((each) => each.experiment.id === input.experiment)?.rollouts ?? []),
+    get: os.rollouts.get.handler(({ input }) => {
+      const rollout = find(input.id);
+      const calls = sampleCalls(rollout);
+      const chains = Array.from({ length: rollout.chains }, (_, chain) => ({
+        calls: calls.filter((call) => call.chain === chain).map((call) => call.index),
+        tokens: chain === 0 ? 13_056 : 4_211,
+        trained: chain === 0 ? 1961 : 320,
+        breakCause: chain === 0 ? null : "subagent",
+      }));
+      const group = [...rollouts.values()].filter((each) => each.experiment === rollout.experiment && each.status !== null).slice(0, 8);
+      return {
+        ...rollout,
+        calls,
+        chains,
+        group: (group.some((each) => each.id === rollout.id) ? group : [rollout, ...group.slice(1)]).map(({ id, status, reward }) => ({
+          id,
+          status,
+          reward,
+        })),
+      };
+    }),
+    cancel: os.rollouts.cancel.handler(() => ({})),
+    tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, find(input.id).calls))),
+    artifacts: os.rollouts.artifacts.handler(() => [
+      { kind: "verifier-output", name: "test-stdout.txt", blob: "verifier", size: verifierText.length, attempt: 1 },
+      { kind: "harness-log", name: "stdout.txt", blob: "log", size: harnessLog(400).length, attempt: 1 },
+      { kind: "harness-log", name: "stderr.txt", blob: "empty", size: 0, attempt: 1 },
+      { kind: "artifact", name: "artifacts/report.json", blob: "report", size: 58, attempt: 1 },
+      { kind: "artifact", name: "artifacts/orders.csv", blob: "csv", size: 24_120, attempt: 1 },
+    ]),
+  },
+  calls: {
+    get: os.calls.get.handler(({ input }) => {
+      const { calls, call } = findCall(input.id);
+      return sampleDetail(calls, call);
+    }),
+    body: os.calls.body.handler(({ input }) => slice(sampleBody(findCall(input.id).call, input.which), input.limit)),
+  },
+  blobs: {
+    text: os.blobs.text.handler(({ input }) => {
+      const texts: Record<string, string> = {
+        verifier: verifierText,
+        log: harnessLog(400),
+        empty: "",
+        report: '{"recovered":311,"expected":1204,"tables":["orders"]}',
+        csv: "id,total_cents\n".concat("1,1899\n2,4250\n".repeat(1600)),
+      };
+      return slice(texts[input.hash] ?? "", input.limit);
+    }),
+  },
+  tasks: {
+    list: os.tasks.list.handler(() => [...tasks]),
+    create: os.tasks.create.handler(({ input }) => ({ path: input.path })),
+    check: os.tasks.check.handler(({ input }) => {
+      const task = tasks.find((each) => each.path === input.path);
+      return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [] };
+    }),
+    runGold: os.tasks.runGold.handler(() => lines(["Preparing the sandbox", "Running solution/solve.sh", "Verifying"], gold)),
+    runEmpty: os.tasks.runEmpty.handler(() =>
+      lines(["Preparing the sandbox", "Verifying"], { ...gold, reward: 0, rewards: { reward: 0 }, status: "failed", seconds: 2.1 }),
+    ),
+    runCheats: os.tasks.runCheats.handler(() =>
+      lines(["Running empty-table", "Running copy-fixture", "Running readme-totals"], {
+        results: [
+          { name: "empty-table", reward: 0, status: "failed", cause: null },
+          { name: "copy-fixture", reward: 0, status: "failed", cause: null },
+          { name: "readme-totals", reward: 1, status: "succeeded", cause: null },
+        ],
+      }),
+    ),
+  },
+  harnesses: {
+    list: os.harnesses.list.handler(() => [...harnesses]),
+    install: os.harnesses.install.handler(({ input }) =>
+      lines(["npm pack @openai/codex@0.171.0", "Unpacking 84 MB", "Checking the binary"], probed(input.id)),
+    ),
+    probe: os.harnesses.probe.handler(({ input }) => lines(["Starting the sandbox", "Waiting for a call", "A call arrived"], probed(input.id))),
+  },
+  policies: {
+    list: os.policies.list.handler(() => policies),
+    add: os.policies.add.handler(({ input }) => ({
+      id: input.id,
+      kind: input.kind ?? "openai-compatible",
+      address: input.url,
+      capture: null,
+      takesTokenIds: false,
+      builtIn: false,
+    })),
+    remove: os.policies.remove.handler(() => ({})),
+    probe: os.policies.probe.handler(({ input }) => {
+      if (input.id === "gateway")
+        throw new ORPCError("WORKBENCH", {
+          message: "The policy endpoint http://10.0.0.7:4000/v1 does not answer.",
+          data: { code: "upstream", remedy: "Start it, or correct its address.", exitCode: 1 },
+        });
+      return { policy: policies.find((each) => each.id === input.id) ?? (policies[0] as (typeof policies)[number]), lost: [] };
+    }),
+  },
+});
+
+const blobs: Record<string, Uint8Array> = { [pictureHash]: new TextEncoder().encode(picture) };
+const server = await startServer({
+  router,
+  windowFolder: values.window,
+  port: Number(values.port),
+  socketPath: null,
+  readBlob: (hash) => blobs[hash] ?? null,
+});
+if (readFileSync(`${values.window}/index.html`, "utf8").length > 0) console.log(`Workbench at ${server.url}`);

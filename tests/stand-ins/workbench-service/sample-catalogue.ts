@@ -1,0 +1,85 @@
+/** Tasks, harnesses, policies and the look at a computer, invented. */
+import type { DoctorRow, HarnessView, PolicyView, TaskView } from "../../../main/api/views.ts";
+
+const task = (name: string, family: string, change: Partial<TaskView> = {}): TaskView => ({
+  path: `/opt/openforge/resources/tasks/${name}`,
+  name: `openforge/${name}`,
+  family,
+  digest: "sha256:3f9a1c7be0d2415f8ba2",
+  valid: true,
+  description: "Recover the orders table of a database that was not closed.",
+  instruction:
+    "The database `data/app.db` was not closed.\n\n1. Recover the orders table into `new.db`.\n2. Every order must survive, by id and total.\n3. Leave `data/` as it is.\n",
+  network: "no-network",
+  starter: true,
+  faults: [],
+  ...change,
+});
+
+export const tasks: readonly TaskView[] = [
+  task("csv-dedupe-stable", "text"),
+  task("files-archive", "files"),
+  task("git-bisect-flaky", "git"),
+  task("json-ledger", "text"),
+  task("mcp-notes", "tools"),
+  task("py-tz-offset", "code"),
+  task("my-first-task", "files", {
+    path: "/home/ada/tasks/my-first-task",
+    starter: false,
+    valid: false,
+    digest: null,
+    faults: [
+      { file: "task.toml", line: 12, severity: "error", message: 'environment.network_mode is "off"; it must be public, no-network or allowlist' },
+      { file: "task.toml", line: 19, severity: "warning", message: "verifier.timeout is not a key and is ignored; did you mean timeout_sec?" },
+    ],
+  }),
+];
+
+export const harnesses: readonly HarnessView[] = [
+  {
+    id: "react",
+    name: "ReACT",
+    version: "1.0.0",
+    licence: "Apache-2.0",
+    summary: "The reference agent: one readable file, chat dialect, bash and MCP tools.",
+    dialects: ["chat"],
+    prefix: "exact",
+    resident: false,
+    installed: true,
+    install: "bundled",
+    lastProbe: { at: Date.UTC(2026, 10, 30, 9, 0, 0), ok: true, detail: "1 call arrived in 0.4 s", capture: "ids+logprobs" },
+  },
+  {
+    id: "codex",
+    name: "Codex",
+    version: "0.171.0",
+    licence: "Apache-2.0",
+    summary: "OpenAI's terminal agent, run as it ships; speaks Responses.",
+    dialects: ["responses"],
+    prefix: "after-normalising",
+    resident: false,
+    installed: false,
+    install: "npm",
+    lastProbe: null,
+  },
+];
+
+export const policies: PolicyView[] = [
+  { id: "scripted", kind: "scripted", address: "resources/policies/starter.yaml", capture: "ids+logprobs", takesTokenIds: true, builtIn: true },
+  { id: "qwen3-4b-forge", kind: "vllm", address: "http://127.0.0.1:8000", capture: "ids+logprobs", takesTokenIds: true, builtIn: false },
+  { id: "gateway", kind: "openai-compatible", address: "http://10.0.0.7:4000/v1", capture: null, takesTokenIds: false, builtIn: false },
+];
+
+export const doctor: readonly DoctorRow[] = [
+  { name: "Local sandbox", status: "ready", detail: "bubblewrap 0.8.0; namespaces work", remedy: null },
+  {
+    name: "Docker",
+    status: "missing",
+    detail: "no daemon answers at /var/run/docker.sock",
+    remedy: "Start the Docker daemon; the starter tasks use the local sandbox until then.",
+  },
+  { name: "Kubernetes", status: "missing", detail: "no kubeconfig", remedy: null },
+  { name: "GPU", status: "missing", detail: "none; the scripted policy runs on 2 CPU cores", remedy: null },
+  { name: "Proxy", status: "ready", detail: "listening on 127.0.0.1:7411", remedy: null },
+  { name: "Disk", status: "ready", detail: "78 GB free", remedy: null },
+];
