@@ -146,6 +146,8 @@ export const experimentSpecSchema = z.strictObject({
   concurrency: z.number().int().positive().max(256).default(2),
   seed: z.number().int().nonnegative().default(0),
   outcomePreset: z.enum(["default", "paper"]).default("default"),
+  /** Preset `paper`: discard agents that ran out of their time, whatever their reward. */
+  discardTimeouts: z.boolean().default(false),
   tokenMode: z.enum(["as-sampled", "as-template", "text-in"]).optional(),
   attempts: z.number().int().positive().max(10).default(3),
   /** Overrides the task's agent budget, seconds. */

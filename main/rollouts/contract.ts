@@ -14,6 +14,8 @@ export interface RolloutServiceOptions {
   readonly policies: PolicyRegistry;
   readonly harnesses: HarnessRegistry;
   readonly sandboxes: Readonly<Record<SandboxKind, SandboxProvider>>;
+  /** Names this data folder's sandboxes; the same at every start. */
+  readonly ownerId: string;
   /** Folder whose sub-folders are the starter tasks: what `starter` in a spec means. */
   readonly starterTasksFolder: string;
   /** Short folder for the proxy's sockets. */

@@ -1,2 +1,3 @@
 export * from "./contract.ts";
-// Function of this face: createRolloutService(options): RolloutService.
+export { type HarnessProbe, probeHarness } from "./probe-harness.ts";
+export { createRolloutService } from "./service.ts";

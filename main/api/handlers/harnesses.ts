@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { z } from "zod";
-import { type HarnessEntry, probeHarness } from "../../harnesses/index.ts";
+import type { HarnessEntry } from "../../harnesses/index.ts";
+import { probeHarness } from "../../rollouts/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { captureSchema, type HarnessView } from "../views.ts";
@@ -42,7 +44,7 @@ export function harnessHandlers(os: ReturnType<typeof contractImplementer>, part
     ),
     probe: os.harnesses.probe.handler(({ input, signal }) =>
       streamWork(signal, async (report, stop) => {
-        const probe = await probeHarness({ ...parts, socketFolder: parts.folders.runtime }, input.id, input.sandbox, report, stop);
+        const probe = await probeHarness({ ...parts, probeFolder: join(parts.folders.resources, "probe") }, input.id, input.sandbox, report, stop);
         store.setSetting(`harness-probe:${input.id}`, JSON.stringify({ at: Date.now(), ...probe }));
         return find(input.id);
       }),

@@ -1,0 +1,111 @@
+/**
+ * Brings out of the box what outlives it: the harness's logs, artifacts, the verifier's output. Files pass through a scratch folder
+ * that is gone when the attempt ends; what is kept is kept in the blob store, redacted.
+ */
+import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { harnessLogs } from "../harnesses/index.ts";
+import type { ExecResult, Sandbox } from "../sandboxes/index.ts";
+import type { ArtifactRecord, Store } from "../store/index.ts";
+import type { Task } from "../tasks/index.ts";
+
+/** Of one file; a longer one is cut, and its name says so. */
+const fileLimitBytes = 64 * 1024 * 1024;
+const fileLimitCount = 2000;
+
+export interface Collector {
+  /** Host folder of this attempt, for what is brought out. */
+  readonly folder: string;
+  keepOutput(result: ExecResult): void;
+  /** Harness logs and artifacts, after the agent's processes have ended. */
+  collectFrom(sandbox: Sandbox, task: Task): Promise<void>;
+  /** What the verifier left in its output folder. */
+  keepVerifierOutput(): Promise<void>;
+  readonly verifierFolder: string;
+  /** Removes the scratch folder. */
+  dispose(): Promise<void>;
+}
+
+export interface CollectorOptions {
+  readonly store: Store;
+  readonly scratchFolder: string;
+  readonly rolloutId: string;
+  readonly attempt: number;
+}
+
+export async function createCollector({ store, scratchFolder, rolloutId, attempt }: CollectorOptions): Promise<Collector> {
+  const folder = join(scratchFolder, `${rolloutId}-${attempt}`);
+  const verifierFolder = join(folder, "verifier");
+  await mkdir(verifierFolder, { recursive: true });
+  let kept = 0;
+
+  function keep(kind: ArtifactRecord["kind"], name: string, bytes: Uint8Array): void {
+    kept += 1;
+    const { hash, size } = store.blobs.put(bytes);
+    store.addArtifact({ rolloutId, attempt, kind, name, blob: hash, size });
+  }
+
+  async function keepFolder(kind: ArtifactRecord["kind"], root: string, prefix = ""): Promise<void> {
+    for (const path of await filesUnder(root)) {
+      if (kept >= fileLimitCount) return;
+      const { bytes, cut } = await readUpTo(path, fileLimitBytes);
+      const name = `${prefix}${relative(root, path).split(sep).join("/")}`;
+      keep(kind, cut ? `${name} (first 64 MiB)` : name, bytes);
+    }
+  }
+
+  async function bring(sandbox: Sandbox, inside: string, kind: ArtifactRecord["kind"], name: string): Promise<void> {
+    const host = join(folder, `out-${kept}-${name.replaceAll(/[^A-Za-z0-9]/g, "_").slice(0, 40)}`);
+    if (!(await sandbox.download(inside, host))) return;
+    const children = await filesUnder(host);
+    if (children.length === 1 && children[0] === host) {
+      const { bytes, cut } = await readUpTo(host, fileLimitBytes);
+      keep(kind, cut ? `${name} (first 64 MiB)` : name, bytes);
+    } else {
+      await keepFolder(kind, host, name === "" ? "" : `${name}/`);
+    }
+    await rm(host, { recursive: true, force: true });
+  }
+
+  return {
+    folder,
+    verifierFolder,
+    keepOutput(result) {
+      if (result.stdout.length > 0) keep("harness-log", "stdout.txt", result.stdout);
+      if (result.stderr.length > 0) keep("harness-log", "stderr.txt", result.stderr);
+    },
+    async collectFrom(sandbox, task) {
+      await bring(sandbox, harnessLogs, "harness-log", "");
+      await bring(sandbox, "/logs/artifacts", "artifact", "logs/artifacts");
+      for (const { source, destination } of task.artifacts) await bring(sandbox, source, "artifact", destination ?? source.replace(/^\/+/, ""));
+    },
+    keepVerifierOutput: () => keepFolder("verifier-output", verifierFolder),
+    dispose: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Plain files under a path, or the path itself when it is one; sorted. Links are not followed. */
+async function filesUnder(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOTDIR") return null;
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  if (entries === null) return [path];
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+async function readUpTo(path: string, limit: number): Promise<{ bytes: Uint8Array; cut: boolean }> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const bytes = new Uint8Array(Math.min(size, limit));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    return { bytes: bytes.subarray(0, bytesRead), cut: size > limit };
+  } finally {
+    await file.close();
+  }
+}

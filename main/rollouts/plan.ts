@@ -1,0 +1,90 @@
+/** From an experiment as a person wrote it to the records of its rollouts. */
+import { randomBytes } from "node:crypto";
+import { deriveSeed } from "../../engine/statistics/index.ts";
+import type { ExperimentSpec } from "../api/views.ts";
+import type { HarnessManifest } from "../harnesses/index.ts";
+import type { RolloutRecord, Store } from "../store/index.ts";
+import type { Task } from "../tasks/index.ts";
+
+export interface PlannedExperiment {
+  readonly spec: ExperimentSpec;
+  readonly tasks: readonly Task[];
+  readonly harnesses: readonly HarnessManifest[];
+}
+
+/**
+ * Tasks × harnesses × policies × k. A rollout's seed depends on the experiment's seed, its task and its number in the group, and on
+ * nothing else: so harnesses and policies are compared on equal seeds.
+ */
+export function planRollouts(
+  { spec, tasks, harnesses }: PlannedExperiment,
+  experimentId: string,
+  now: number,
+  newId: () => string,
+): readonly RolloutRecord[] {
+  const records: RolloutRecord[] = [];
+  for (const task of tasks) {
+    for (const harness of harnesses) {
+      for (const policy of spec.policies) {
+        for (let groupIndex = 0; groupIndex < spec.k; groupIndex++) {
+          records.push({
+            ...untouched,
+            id: newId(),
+            experimentId,
+            taskName: task.name,
+            taskDigest: task.digest,
+            taskPath: task.path,
+            harness: harness.id,
+            harnessVersion: harness.version,
+            policy,
+            sandbox: spec.sandbox,
+            groupIndex,
+            seed: deriveSeed(spec.seed, task.name, groupIndex),
+            phases: [{ name: "queued", startedAt: now, seconds: null }],
+            createdAt: now,
+          });
+        }
+      }
+    }
+  }
+  return records;
+}
+
+const untouched = {
+  policyVersion: null,
+  phase: "queued",
+  outcome: null,
+  reward: null,
+  rewards: null,
+  attempts: 0,
+  isolation: null,
+  fingerprint: null,
+  calls: 0,
+  chains: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  trainable: null,
+  trainableReason: null,
+  startedAt: null,
+  endedAt: null,
+} as const satisfies Partial<RolloutRecord>;
+
+/** Ids that a person can read out: `r-8c2b1f04`. Never one that the store knows, nor twice the same. */
+export function idMaker(store: Store): () => string {
+  const given = new Set<string>();
+  return () => {
+    for (;;) {
+      const id = `r-${randomBytes(4).toString("hex")}`;
+      if (given.has(id) || store.rollout(id) !== null) continue;
+      given.add(id);
+      return id;
+    }
+  };
+}
+
+export function experimentId(store: Store): string {
+  for (;;) {
+    const id = `e-${randomBytes(3).toString("hex")}`;
+    if (store.experiment(id) === null) return id;
+  }
+}

@@ -1,0 +1,69 @@
+/** Everything about an experiment that can be known to be wrong before anything runs: one sentence each. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ExperimentSpec } from "../api/views.ts";
+import { WorkbenchError } from "../errors.ts";
+import type { HarnessManifest } from "../harnesses/index.ts";
+import type { SandboxProvider } from "../sandboxes/index.ts";
+import { checkTask, type Task } from "../tasks/index.ts";
+
+/** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
+export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
+  const paths = await Promise.all(spec.tasks.map(async (path) => (path === "starter" ? starterPaths(starterTasksFolder) : [path])));
+  const tasks: Task[] = [];
+  for (const path of new Set(paths.flat())) {
+    const { task, valid, faults } = await checkTask(path);
+    const fault = faults.find((candidate) => candidate.severity === "error");
+    if (task === null || !valid || fault !== undefined) {
+      const where = fault === undefined ? path : `${join(path, fault.file)}:${fault.line}`;
+      throw new WorkbenchError(
+        "task",
+        `${where}: ${fault?.message ?? "this is no task package."}`,
+        `See \`openforge task check ${path}\` for every fault.`,
+      );
+    }
+    tasks.push(task);
+  }
+  return tasks;
+}
+
+async function starterPaths(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(folder, entry.name))
+    .toSorted();
+}
+
+/** A machine that lacks the sandbox says so before anything is stored. */
+export async function requireSandbox(provider: SandboxProvider): Promise<void> {
+  const { ready, detail, remedy } = await provider.probe();
+  if (!ready) throw new WorkbenchError("unavailable", `The ${provider.kind} sandbox cannot be used: ${detail}.`, remedy ?? "See `openforge doctor`.");
+}
+
+/**
+ * Why this task cannot run so, or null. When no task of an experiment can, the experiment is refused; else those that cannot end
+ * alone, each with this sentence.
+ */
+export function refusalOf(task: Task, kind: SandboxProvider["kind"], harnesses: readonly HarnessManifest[]): WorkbenchError | null {
+  if (task.steps.length > 0)
+    return new WorkbenchError("task", `The task ${task.name} has several steps, which cannot be run.`, "Use a task of one step.");
+  if (task.environment.compose)
+    return new WorkbenchError("task", `The task ${task.name} needs several containers, which cannot be run.`, "Use a task with a Dockerfile.");
+  if (kind === "local" && task.agent.network.mode !== "no-network") {
+    const mode = task.agent.network.declared ? `asks for the network mode ${task.agent.network.mode}` : "names no network mode, which means public";
+    return new WorkbenchError(
+      "unavailable",
+      `The task ${task.name} ${mode}; a local sandbox has no network.`,
+      'Use --sandbox docker, or set network_mode = "no-network".',
+      { cause: "egress-denied" },
+    );
+  }
+  const needsMcp = task.environment.mcpServers.length > 0;
+  const lacking = harnesses.find((harness) => needsMcp && harness.mcp === undefined);
+  if (lacking !== undefined && harnesses.length === 1)
+    return new WorkbenchError("harness", `The task ${task.name} brings MCP servers, which ${lacking.id} cannot use.`, "Use another harness.", {
+      exitCode: 2,
+    });
+  return null;
+}
