@@ -3,7 +3,7 @@
  * appears by a rename; a folder that is there is whole. Two services that install at once end with one of the two results.
  */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { arch } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
@@ -45,6 +45,8 @@ export async function installHarness(work: HarnessInstall): Promise<HarnessMount
   try {
     work.onProgress(`Installing ${manifest.name} ${manifest.version}`);
     await fetchInto(beside, work, install);
+    // The programs in a sandbox need not be this user.
+    await chmod(beside, 0o755);
     work.onProgress(`Installed ${manifest.name} ${manifest.version}`);
     await rename(beside, target).catch(async (error: NodeJS.ErrnoException) => {
       const wasFirst = (error.code === "ENOTEMPTY" || error.code === "EEXIST") && (await isFolder(target));
