@@ -1,0 +1,2 @@
+#!/bin/sh
+cp /solution/duration.mjs /app/duration.mjs
