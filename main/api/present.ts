@@ -1,6 +1,7 @@
 /** Records of the store as views. Pure: values in, values out. */
 
 import { meanWithInterval } from "../../engine/statistics/index.ts";
+import { fairRewards } from "../rollouts/index.ts";
 import type { EventRecord, ExperimentRecord, RolloutRecord } from "../store/index.ts";
 import type { EventView, ExperimentView, RolloutView } from "./views.ts";
 
@@ -63,7 +64,7 @@ export function experimentView(record: ExperimentRecord, rollouts: readonly Roll
     tokens: sum((rollout) => rollout.promptTokens + rollout.completionTokens),
     harnesses: [...new Set(rollouts.map((rollout) => rollout.harness))],
     policies: [...new Set(rollouts.map((rollout) => rollout.policy))],
-    reward: meanWithInterval(rollouts.flatMap((rollout) => (rollout.reward === null ? [] : [{ cluster: rollout.taskName, value: rollout.reward }]))),
+    reward: meanWithInterval(fairRewards(rollouts)),
   };
 }
 

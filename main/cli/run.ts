@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { parse } from "yaml";
 import { type ExperimentSpecInput, experimentSpecSchema } from "../api/views.ts";
@@ -53,9 +54,9 @@ async function readSpec(file: string | undefined, options: RunOptions): Promise<
   const written: unknown = file === undefined ? {} : parse(await readText(file));
   const given = {
     name: options.name,
-    tasks: options.tasks,
+    tasks: options.tasks?.map((path) => absoluteTask(path, process.cwd())),
     harnesses: options.harness,
-    policies: options.policy,
+    policies: options.policy?.map((policy) => absolutePolicy(policy, process.cwd())),
     k: integer("-k", options.k),
     sandbox: options.sandbox,
     concurrency: integer("--concurrency", options.concurrency),
@@ -66,13 +67,32 @@ async function readSpec(file: string | undefined, options: RunOptions): Promise<
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
   const result = experimentSpecSchema.safeParse(merged);
-  if (result.success) return result.data;
+  if (result.success) {
+    // Paths in a file are meant from where the file lies; the service may run anywhere.
+    const folder = file === undefined ? process.cwd() : dirname(resolve(file));
+    const { tasks, policies } = result.data;
+    return {
+      ...result.data,
+      tasks: tasks.map((path) => absoluteTask(path, folder)),
+      policies: policies.map((policy) => absolutePolicy(policy, folder)),
+    };
+  }
   const issue = result.error.issues[0];
   throw new WorkbenchError(
     "usage",
     `The experiment is not valid at \`${issue?.path.join(".") ?? ""}\`: ${issue?.message ?? "unknown fault"}.`,
     "See `openforge run --help` for an example.",
   );
+}
+
+function absoluteTask(path: string, folder: string): string {
+  return path === "starter" ? path : resolve(folder, path);
+}
+
+/** `scripted:FILE` and `embedded:PATH` name something on disk; anything else is an id or an address. */
+function absolutePolicy(policy: string, folder: string): string {
+  const named = /^(scripted|embedded):(.+)$/s.exec(policy);
+  return named === null ? policy : `${named[1]}:${resolve(folder, named[2] ?? "")}`;
 }
 
 async function readText(file: string): Promise<string> {

@@ -1,3 +1,4 @@
 export * from "./contract.ts";
 export { type HarnessProbe, probeHarness } from "./probe-harness.ts";
 export { createRolloutService } from "./service.ts";
+export { fairRewards } from "./summary.ts";

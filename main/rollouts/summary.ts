@@ -1,6 +1,6 @@
 /** Mean reward by harness and policy. A missing reward is missing, and what our side broke is counted apart: neither is a 0. */
 import { isPolicysDoing } from "../../engine/outcome/index.ts";
-import { meanWithInterval } from "../../engine/statistics/index.ts";
+import { type ClusteredValue, meanWithInterval } from "../../engine/statistics/index.ts";
 import type { SummaryRow } from "../api/views.ts";
 import type { RolloutRecord } from "../store/index.ts";
 
@@ -13,11 +13,15 @@ export function summarise(rollouts: readonly RolloutRecord[]): readonly SummaryR
   return [...rows.values()].map(summaryRow);
 }
 
-function summaryRow(rollouts: readonly RolloutRecord[]): SummaryRow {
-  const values = rollouts.flatMap(({ outcome, reward, taskName }) =>
+/** The rewards that say something about the policy, by task. */
+export function fairRewards(rollouts: readonly RolloutRecord[]): readonly ClusteredValue[] {
+  return rollouts.flatMap(({ outcome, reward, taskName }) =>
     outcome !== null && reward !== null && isPolicysDoing(outcome) ? [{ cluster: taskName, value: reward }] : [],
   );
+}
+
+function summaryRow(rollouts: readonly RolloutRecord[]): SummaryRow {
   const failures = rollouts.filter(({ outcome }) => outcome !== null && outcome.status !== "cancelled" && !isPolicysDoing(outcome));
   const { harness = "", policy = "" } = rollouts[0] ?? {};
-  return { harness, policy, ...meanWithInterval(values), infrastructureFailures: failures.length };
+  return { harness, policy, ...meanWithInterval(fairRewards(rollouts)), infrastructureFailures: failures.length };
 }
