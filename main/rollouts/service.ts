@@ -88,10 +88,9 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   function endExperimentIfDone(id: string): void {
     if (closing.signal.aborted) return;
     const experiment = store.experiment(id);
-    if (experiment === null || experiment.status !== "running") return;
-    const rollouts = store.rolloutsOf(id);
-    if (rollouts.some((rollout) => rollout.phase !== "ended" || active.has(rollout.id))) return;
-    const status = rollouts.some((rollout) => rollout.outcome?.status === "cancelled") ? "cancelled" : "ended";
+    if (experiment === null || experiment.endedAt !== null || experiment.status === "recording") return;
+    if (store.rolloutsOf(id).some((rollout) => rollout.phase !== "ended" || active.has(rollout.id))) return;
+    const status = experiment.status === "cancelled" ? "cancelled" : "ended";
     const at = Date.now();
     store.updateExperiment(id, { status, endedAt: at });
     letGo(id);
@@ -146,7 +145,15 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       }
       return id;
     },
-    cancel: (id) => cancelRollouts(store.rolloutsOf(id)),
+    async cancel(id) {
+      const experiment = store.experiment(id);
+      if (experiment?.status !== "running") return 0;
+      // Written first: a service that is killed now does not go on with it.
+      store.updateExperiment(id, { status: "cancelled" });
+      const cancelled = await cancelRollouts(store.rolloutsOf(id));
+      endExperimentIfDone(id);
+      return cancelled;
+    },
     async cancelRollout(id) {
       const rollout = store.rollout(id);
       if (rollout !== null) await cancelRollouts([rollout]);
@@ -155,7 +162,9 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       const reaped = await reapSandboxes();
       const unfinished = store.unfinishedRollouts();
       for (const experiment of store.experiments()) {
-        if (experiment.status === "running") await resume(experiment, unfinished);
+        const left = unfinished.filter((rollout) => rollout.experimentId === experiment.id);
+        if (experiment.status === "running") await resume(experiment, left);
+        if (experiment.status === "cancelled") endLeft(experiment, left);
       }
       return { rollouts: unfinished.length, sandboxes: reaped };
     },
@@ -171,7 +180,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     },
   };
 
-  async function resume(experiment: ExperimentRecord, unfinished: readonly RolloutRecord[]): Promise<void> {
+  async function resume(experiment: ExperimentRecord, left: readonly RolloutRecord[]): Promise<void> {
     const spec = specOf(experiment);
     if (store.rolloutsOf(experiment.id).length === 0) {
       await plan(experiment, spec);
@@ -179,7 +188,12 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     }
     // A policy that is gone by now: each rollout tells so in its outcome.
     await holdPolicies(experiment.id, spec).catch(() => undefined);
-    for (const rollout of unfinished) if (rollout.experimentId === experiment.id) resumeRollout(rollout, spec);
+    for (const rollout of left) resumeRollout(rollout, spec);
+    endExperimentIfDone(experiment.id);
+  }
+
+  function endLeft(experiment: ExperimentRecord, left: readonly RolloutRecord[]): void {
+    for (const rollout of left) endCancelled(store, rollout, rulesOf(specOf(experiment)));
     endExperimentIfDone(experiment.id);
   }
 

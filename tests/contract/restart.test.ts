@@ -4,7 +4,7 @@
  * OPENFORGE_RESTART_KILLS sets the number of kills (50 = the full form).
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import { seededRandom } from "../../engine/statistics/index.ts";
 import { experimentSpecSchema } from "../../main/api/views.ts";
 import { type CallRecord, openStore, type RolloutRecord } from "../../main/store/index.ts";
 import { type CountingPolicy, startCountingPolicy } from "./counting-policy.ts";
+import { writeSmallTask } from "./small-task.ts";
 
 const kills = Number(process.env.OPENFORGE_RESTART_KILLS ?? "4");
 const rolloutCount = 20;
@@ -62,8 +63,7 @@ function start(): { child: ChildProcess; ready: Promise<void>; ended: Promise<st
 test(
   `an experiment outlives ${kills} kills of its service`,
   async () => {
-    const task = join(folder, "task");
-    writeTask(task);
+    const task = writeSmallTask(join(folder, "task"), { name: "say-done" });
     const spec = experimentSpecSchema.parse({ tasks: [task], policies: [policy.url], k: rolloutCount, concurrency: 4, attempts: 2 });
     writeFileSync(join(folder, "spec.json"), JSON.stringify(spec));
 
@@ -132,19 +132,4 @@ function leftIn(path: string): readonly string[] {
 function processesIn(path: string): readonly string[] {
   const listed = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" }).split("\n");
   return listed.filter((line) => line.includes(path) && !line.includes("ps -eo"));
-}
-
-/** A task that any agent does: the verifier asks only whether it said that it is done. */
-function writeTask(path: string): void {
-  const files: Record<string, string> = {
-    "task.toml":
-      'schema_version = "1.4"\n\n[task]\nname = "workbench/say-done"\n\n[agent]\ntimeout_sec = 60\nnetwork_mode = "no-network"\n\n[environment]\nnetwork_mode = "no-network"\n',
-    "instruction.md": "Say that you are done.\n",
-    "environment/Dockerfile": "FROM scratch\n",
-    "tests/test.sh": '#!/bin/sh\nif grep -q "^Done" /logs/agent/final.txt; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n',
-  };
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(path, name, ".."), { recursive: true });
-    writeFileSync(join(path, name), text);
-  }
 }
