@@ -9,7 +9,6 @@ import { WorkbenchError } from "../errors.ts";
 import { migrations } from "./migrations.ts";
 
 export type Database = BetterSqlite3.Database;
-export type Statement = BetterSqlite3.Statement<unknown[]>;
 
 export const databaseFile = "workbench.db";
 

@@ -33,7 +33,7 @@ interface StoredRow {
 }
 
 /** A body moved into packs, as compaction found it. */
-export interface PackedBody {
+interface PackedBody {
   readonly key: number;
   readonly journal: number;
   readonly recipe: Uint8Array;

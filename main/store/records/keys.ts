@@ -2,12 +2,12 @@
 import type { Database } from "../database.ts";
 import { missing } from "../errors.ts";
 
-export interface ExperimentKey {
+interface ExperimentKey {
   readonly key: number;
   readonly id: string;
 }
 
-export interface RolloutKey {
+interface RolloutKey {
   readonly key: number;
   readonly experiment: ExperimentKey;
 }

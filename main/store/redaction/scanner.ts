@@ -10,7 +10,7 @@ export interface Needle {
   readonly bytes: Uint8Array;
 }
 
-export interface Match {
+interface Match {
   readonly start: number;
   readonly end: number;
   readonly name: string;
