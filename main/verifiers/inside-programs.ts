@@ -17,6 +17,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const [testsFromHere, workdir, modeText] = process.argv.slice(1);
 const mode = Number.parseInt(modeText, 8);
+process.on("uncaughtException", (error) => { console.error(error.message); process.exit(1); });
 const give = (sentence) => { console.error(sentence); process.exit(3); };
 const stat = (name) => { try { return fs.lstatSync(name); } catch (error) { if (error.code === "ENOENT") return null; throw error; } };
 const quietly = (work) => { try { work(); return true; } catch { return false; } };
@@ -52,8 +53,12 @@ function fresh(folder) {
     if (emptied) quietly(() => fs.rmdirSync(folder));
     else if (!quietly(() => fs.renameSync(folder, folder + ".left-" + process.pid + "-" + Date.now()))) give(folder + " cannot be emptied");
   }
-  if (stat(folder) === null) fs.mkdirSync(folder);
-  fs.chmodSync(folder, mode);
+  // Where this account cannot make it, the agent could not either: the upload will.
+  if (stat(folder) === null && !quietly(() => fs.mkdirSync(folder))) {
+    if (folder === "/tests") return;
+    give(folder + " cannot be made");
+  }
+  quietly(() => fs.chmodSync(folder, mode));
   if (!fs.lstatSync(folder).isDirectory() || fs.readdirSync(folder).length > 0) give(folder + " cannot be made an empty folder");
 }
 
@@ -102,6 +107,7 @@ export const preparedSchema = z.object({ home: z.string().startsWith("/"), path:
 export const readSource = `
 const fs = require("node:fs");
 const path = require("node:path");
+process.on("uncaughtException", (error) => { console.error(error.message); process.exit(1); });
 const limit = ${rewardFileLimitBytes};
 function read(name) {
   const file = path.join("/logs/verifier", name);

@@ -100,10 +100,12 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
 /** Runs the solve script as the agent would run; true when it ran out of the agent's time. */
 async function solve(sandbox: Sandbox, task: Task, folder: string, outputFolder: string, options: RehearsalOptions): Promise<boolean> {
   await withStagedFolder(task.path, folder, (staged) => sandbox.upload(staged, "/solution"));
+  // Made with the rights of the box, as a harness's own files make it.
+  await sandbox.writeFile("/home/agent/.rehearsal", new Uint8Array());
   const values = { ...resolveVariables(task.environment.env, options.environment), ...resolveVariables(task.solutionEnv, options.environment) };
   const end = await sandbox.exec(
     {
-      command: ["/bin/sh", "-c", "mkdir -p /home/agent 2>/dev/null; exec /solution/solve.sh"],
+      command: ["/bin/sh", "-c", "exec /solution/solve.sh"],
       env: { HOME: "/home/agent", ...values },
       cwd: task.environment.workdir ?? defaultWorkdir,
       ...(task.agent.user === null ? {} : { user: task.agent.user }),

@@ -14,14 +14,19 @@ export type RewardFile =
 export type Rewards = Readonly<Record<string, number>>;
 export type RewardReading =
   | { readonly ok: true; readonly reward: number; readonly rewards: Rewards }
-  | { readonly ok: false; readonly cause: Extract<OutcomeCause, "reward-missing" | "reward-malformed">; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly cause: Extract<OutcomeCause, "reward-missing" | "reward-malformed">;
+      readonly detail: string;
+      readonly rewards: Rewards | null;
+    };
 
 type FileReading = { readonly rewards: Rewards } | { readonly cause: "reward-missing" | "reward-malformed"; readonly detail: string };
 
 /** `rewardKey`: the task's own choice where a table has several names and none is `reward`. */
 export function readRewards(json: RewardFile, text: RewardFile, rewardKey: string | null): RewardReading {
   if (json.state === "missing" && text.state === "missing") {
-    return { ok: false, cause: "reward-missing", detail: "The verifier wrote neither reward.json nor reward.txt to /logs/verifier." };
+    return { ok: false, cause: "reward-missing", detail: "The verifier wrote neither reward.json nor reward.txt to /logs/verifier.", rewards: null };
   }
   if (json.state === "missing") return scalar(readFile(text, "reward.txt", readNumber), rewardKey);
   const fromJson = scalar(readFile(json, "reward.json", readTable), rewardKey);
@@ -32,6 +37,7 @@ export function readRewards(json: RewardFile, text: RewardFile, rewardKey: strin
   return {
     ok: false,
     cause: "reward-malformed",
+    rewards: null,
     detail: `reward.json says ${say(fromJson)} and reward.txt says ${say(fromText)}; the verifier must write one of them, or the same in both.`,
   };
 }
@@ -81,12 +87,12 @@ function readTable(text: string): Rewards | string {
 
 /** The scalar: `reward`, else the only name, else the task's choice. */
 function scalar(reading: FileReading, rewardKey: string | null): RewardReading {
-  if (!("rewards" in reading)) return { ok: false, ...reading };
+  if (!("rewards" in reading)) return { ok: false, ...reading, rewards: null };
   const { rewards } = reading;
   const names = Object.keys(rewards);
   const name = Object.hasOwn(rewards, "reward") ? "reward" : names.length === 1 ? names[0] : rewardKey;
   const reward = name === undefined || name === null || !Object.hasOwn(rewards, name) ? undefined : rewards[name];
   if (reward !== undefined) return { ok: true, reward, rewards };
   const lacking = rewardKey === null ? "none is called reward, and the task names no reward_key" : `none is called reward or ${rewardKey}`;
-  return { ok: false, cause: "reward-malformed", detail: `reward.json has the rewards ${names.join(", ")}; ${lacking}.` };
+  return { ok: false, cause: "reward-malformed", rewards, detail: `reward.json has the rewards ${names.join(", ")}; ${lacking}.` };
 }
