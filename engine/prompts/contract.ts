@@ -14,6 +14,8 @@ export type PromptMode = "as-sampled" | "as-template";
 export interface ConversationRules {
   /** Where the first system text goes: its own message, or in front of the first user turn. */
   readonly system: "own" | "first-user";
+  /** A developer message: its own role, or a system message. */
+  readonly developer: "own" | "system";
   /** Role of a system or developer message after the first turns. */
   readonly lateSystem: "system" | "user";
   /** Several user turns in a row. */
@@ -42,7 +44,10 @@ export interface AssembledPrompt {
   readonly mode: PromptMode;
   /** Call whose prompt + sampled ids this prompt begins with; null for a new chain. */
   readonly parentCallId: string | null;
-  /** Why this prompt does not go on from the recorded chain; null when it does, and for the first call. */
+  /**
+   * Why this prompt does not go on from a recorded chain; null when it does, for the first call, and for a conversation with
+   * another beginning: whether that is a subagent or a compaction is seen only from what follows.
+   */
   readonly breakCause: BreakCause | null;
   /** The template opened a reasoning block that the answer goes on in. */
   readonly reasoningOpened: boolean;
