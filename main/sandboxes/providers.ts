@@ -1,5 +1,6 @@
 import { WorkbenchError } from "../errors.ts";
 import type { SandboxKind, SandboxProvider } from "./contract.ts";
+import { dockerProvider } from "./docker/docker-provider.ts";
 import { localProvider } from "./local/local-provider.ts";
 
 export interface SandboxProvidersOptions {
@@ -11,7 +12,7 @@ export interface SandboxProvidersOptions {
 
 /** Every kind of sandbox of this machine. Making a provider starts nothing. */
 export function sandboxProviders(options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
-  return { local: localProvider(options.stateFolder), docker: refusingProvider("docker"), kubernetes: refusingProvider("kubernetes") };
+  return { local: localProvider(options.stateFolder), docker: dockerProvider(options.dockerSocket), kubernetes: refusingProvider("kubernetes") };
 }
 
 function refusingProvider(kind: SandboxKind): SandboxProvider {

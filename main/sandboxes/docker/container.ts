@@ -1,0 +1,155 @@
+/** The container of one Docker sandbox: how it is confined, started, emptied of processes and removed. */
+import { randomBytes } from "node:crypto";
+import type Docker from "dockerode";
+import { insidePaths, type SandboxRequest } from "../contract.ts";
+import { sandboxError } from "../sandbox-error.ts";
+import { defaultLimits } from "../sandbox-limits.ts";
+import { runInside } from "./docker-exec.ts";
+import { lostOr, reasonOf, statusOf } from "./engine.ts";
+import { FrameReader } from "./frames.ts";
+import { type ImageFacts, nodeBind } from "./image-facts.ts";
+import { forwarderSource, forwarderUser, insideSocket, killAllSource } from "./inside-programs.ts";
+import { ensurePublicNetwork } from "./networks.ts";
+
+export const ownerLabel = "openforge.owner";
+export const rolloutLabel = "openforge.rollout";
+
+const startLimitMs = 60_000;
+const killRounds = 5;
+/** What our main process needs of the box's own limits. */
+const ownShare = { memoryMb: 64, processes: 16 };
+/** What installing packages takes, given back only where there is a network to install from. */
+const installerCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
+const defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export async function createContainer(
+  docker: Docker,
+  request: SandboxRequest,
+  facts: ImageFacts,
+  harnessFolder: string | null,
+): Promise<Docker.Container> {
+  const { limits, network } = request;
+  const memory = ((limits.memoryMb ?? defaultLimits.memoryMb) + ownShare.memoryMb) * 1024 ** 2;
+  const binds = [nodeBind()];
+  if (harnessFolder !== null) binds.push(`${harnessFolder}:${insidePaths.harness}:ro`);
+  if (request.proxySocket !== null) binds.push(`${request.proxySocket}:${insideSocket}`);
+  const searchPath = facts.environment.PATH ?? defaultSearchPath;
+  try {
+    return await docker.createContainer({
+      name: `openforge-${randomBytes(6).toString("hex")}`,
+      Image: facts.id,
+      Entrypoint: [insidePaths.node, "-e", forwarderSource, request.proxySocket === null ? "idle" : "link"],
+      Cmd: [],
+      User: `${forwarderUser}:${forwarderUser}`,
+      WorkingDir: "/",
+      Hostname: "sandbox",
+      Env: [`PATH=${searchPath}:/opt/openforge/bin`, `LANG=${facts.environment.LANG ?? "C.UTF-8"}`],
+      AttachStdout: true,
+      AttachStderr: true,
+      Labels: { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId },
+      HostConfig: {
+        Init: true,
+        Binds: binds,
+        NetworkMode: network.mode === "public" ? await ensurePublicNetwork(docker) : "none",
+        CapDrop: ["ALL"],
+        CapAdd: network.mode === "public" ? installerCapabilities : [],
+        SecurityOpt: ["no-new-privileges"],
+        Memory: memory,
+        MemorySwap: memory,
+        PidsLimit: (limits.processes ?? defaultLimits.processes) + ownShare.processes,
+        ...(limits.cpus === undefined ? {} : { NanoCpus: Math.round(limits.cpus * 1e9) }),
+        Ulimits: [{ Name: "core", Soft: 0, Hard: 0 }],
+        LogConfig: { Type: "none", Config: {} },
+      },
+    });
+  } catch (error) {
+    throw lostOr(error, (reason) =>
+      sandboxError("setup-failed", `Docker cannot create the container: ${reason}.`, "Check the task's image and limits."),
+    );
+  }
+}
+
+/** Starts the container (again); resolves when its main process is ready, with the processes that are ours. */
+export async function startContainer(container: Docker.Container): Promise<ReadonlySet<string>> {
+  try {
+    const stream = await container.attach({ stream: true, stdout: true, stderr: true });
+    const ready = firstWord(stream);
+    ready.catch(() => undefined);
+    await container.start();
+    await ready;
+    stream.removeAllListeners("data");
+    stream.resume();
+    return new Set((await processesIn(container)).map(({ pid }) => pid));
+  } catch (error) {
+    throw sandboxError("setup-failed", `The container does not start: ${reasonOf(error)}.`, "Check the task's image and Docker's log.");
+  }
+}
+
+async function firstWord(stream: NodeJS.ReadableStream): Promise<void> {
+  let complaint = "";
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`it was not ready after ${startLimitMs / 1000} seconds`)), startLimitMs);
+    const frames = new FrameReader((name, payload) => {
+      if (name === "stderr") complaint = (complaint + payload.toString()).slice(-1000);
+      else if (payload.includes("ready")) {
+        clearTimeout(timer);
+        resolve();
+      }
+    });
+    stream.on("data", (packet: Buffer) => frames.push(packet));
+    stream.once("end", () => {
+      clearTimeout(timer);
+      reject(new Error(complaint.trim() || "its main process ended at once"));
+    });
+  });
+}
+
+interface ContainerProcess {
+  /** As the machine numbers it. */
+  readonly pid: string;
+  readonly uid: string;
+}
+
+/** Living processes of the container, ours included. */
+async function processesIn(container: Docker.Container): Promise<readonly ContainerProcess[]> {
+  const { Titles, Processes } = await container.top({ ps_args: "-eo pid,uid,stat" });
+  const column = (title: string): number => Titles.indexOf(title);
+  const rows: readonly (readonly string[])[] = Processes ?? [];
+  return rows
+    .filter((row) => !(row[column("STAT")] ?? "").startsWith("Z"))
+    .map((row) => ({ pid: row[column("PID")] ?? "", uid: row[column("UID")] ?? "" }));
+}
+
+/**
+ * Ends every process but ours. Each user's processes are ended by that user, since root inside has lost the right to end others'. What
+ * still lives then (a program that forks as fast as it dies) is ended by stopping and starting the container; its files stay.
+ * Returns the processes that are ours afterwards.
+ */
+export async function emptyContainer(container: Docker.Container, ours: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  try {
+    for (let round = 0; round < killRounds; round += 1) {
+      const strangers = (await processesIn(container)).filter(({ pid }) => !ours.has(pid));
+      if (strangers.length === 0) return ours;
+      const users = [...new Set(strangers.map(({ uid }) => uid))];
+      // Somebody in our own user's clothes: ending that user's processes would end ours.
+      if (users.includes(String(forwarderUser))) break;
+      const answers = await Promise.allSettled(users.map((user) => runInside(container, user, killAllSource)));
+      if (answers.some((answer) => answer.status === "rejected")) break;
+    }
+    await container.stop({ t: 0 });
+  } catch (error) {
+    throw lostOr(error, (reason) => sandboxError("sandbox-lost", `The container cannot be emptied: ${reason}.`, "Run the rollout again."));
+  }
+  return startContainer(container);
+}
+
+/** Removes a container with its anonymous volumes; one that is gone, or going, is fine. */
+export async function removeContainer(container: Docker.Container): Promise<void> {
+  try {
+    await container.remove({ force: true, v: true });
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === 404 || status === 409) return;
+    throw lostOr(error, (reason) => sandboxError("sandbox-lost", `Docker cannot remove a container: ${reason}.`, "Remove it by docker rm -f."));
+  }
+}

@@ -1,0 +1,147 @@
+/** The `docker` kind: one container a sandbox, on an engine of this machine. */
+import { chmod } from "node:fs/promises";
+import { posix } from "node:path";
+import type Docker from "dockerode";
+import { WorkbenchError } from "../../errors.ts";
+import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import { checkSocketPath } from "../proxy-link.ts";
+import { unavailable } from "../sandbox-error.ts";
+import { defaultLimits } from "../sandbox-limits.ts";
+import { baseImage } from "./base-image.ts";
+import { ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
+import { DockerSandbox } from "./docker-sandbox.ts";
+import { connectEngine, type Engine, requireEngine } from "./engine.ts";
+import { examineImage, type ImageFacts } from "./image-facts.ts";
+import { ImageSource } from "./images.ts";
+
+interface Connected extends Engine {
+  readonly images: ImageSource;
+  readonly facts: Map<string, Promise<ImageFacts>>;
+}
+
+export function dockerProvider(socketPath: string | undefined): SandboxProvider {
+  let connected: Connected | null = null;
+  const connect = (): Connected => {
+    if (connected === null) {
+      const engine = connectEngine(socketPath);
+      connected = { ...engine, images: new ImageSource(engine.docker), facts: new Map() };
+    }
+    return connected;
+  };
+
+  return {
+    kind: "docker",
+    probe: async () => {
+      try {
+        const engine = connect();
+        const version = await requireEngine(engine);
+        const has = await engine.docker
+          .getImage(baseImage)
+          .inspect()
+          .then(
+            () => "there",
+            () => "not there yet: openforge images prepare",
+          );
+        return { ready: true, detail: `Docker ${version.Version} at ${engine.socketPath}; base image ${has}`, remedy: null };
+      } catch (error) {
+        if (!(error instanceof WorkbenchError)) throw error;
+        return { ready: false, detail: error.message, remedy: error.remedy };
+      }
+    },
+    create: async (request, onProgress, signal) => {
+      signal?.throwIfAborted();
+      refuseWhatItCannot(request);
+      const engine = connect();
+      const version = await requireEngine(engine);
+      if (request.proxySocket !== null) await openToForwarder(request.proxySocket);
+      const id = await engine.images.resolve(request.image, onProgress, signal);
+      const facts = await factsOf(engine, id, { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId });
+      signal?.throwIfAborted();
+      return new DockerSandbox({
+        docker: engine.docker,
+        request: { ...request, workdir: posix.normalize(request.workdir) },
+        facts,
+        isolation: isolationOf(request),
+        fingerprint: fingerprintOf(facts, version),
+      });
+    },
+    reap: async (ownerId, keep) => {
+      const engine = connectOrNull(connect);
+      if (engine === null) return [];
+      const found = await engine.docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${ownerId}`] } }).catch(() => []);
+      const ended = new Set<string>();
+      for (const { Id, Labels } of found) {
+        const rollout = Labels[rolloutLabel] ?? "";
+        if (keep.has(rollout)) continue;
+        await removeContainer(engine.docker.getContainer(Id));
+        ended.add(rollout);
+      }
+      return [...ended];
+    },
+  };
+}
+
+function connectOrNull(connect: () => Connected): Connected | null {
+  try {
+    return connect();
+  } catch {
+    return null;
+  }
+}
+
+function factsOf(engine: Connected, id: string, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
+  const known = engine.facts.get(id) ?? examineImage(engine.docker, id, label);
+  engine.facts.set(id, known);
+  known.catch(() => engine.facts.delete(id));
+  return known;
+}
+
+function refuseWhatItCannot(request: SandboxRequest): void {
+  if (process.platform !== "linux") {
+    throw unavailable("Docker sandboxes need Linux on this machine itself.", "Run the workbench on Linux (or in WSL2).");
+  }
+  if (request.network.mode === "allowlist") {
+    throw unavailable(
+      "This version of the workbench cannot hold a container to a list of hosts.",
+      "Give the task the network mode no-network or public.",
+    );
+  }
+  const workdir = posix.normalize(request.workdir);
+  if (!workdir.startsWith("/"))
+    throw new WorkbenchError("sandbox", `The working folder ${request.workdir} is no absolute path.`, "Name one such as /app.");
+  if (request.proxySocket !== null) checkSocketPath(request.proxySocket);
+}
+
+/** The forwarder inside is nobody's account; the folder around the socket keeps this machine's other users out. */
+async function openToForwarder(proxySocket: string): Promise<void> {
+  await chmod(proxySocket, 0o666).catch(() => {
+    throw new WorkbenchError("sandbox", `There is no proxy socket at ${proxySocket}.`, "Open the proxy's session before the sandbox.");
+  });
+}
+
+function isolationOf({ network, limits }: SandboxRequest): IsolationReport {
+  const open = network.mode === "public";
+  const cpus = limits.cpus === undefined ? "CPU not limited" : `${limits.cpus} CPUs`;
+  return {
+    files: "a container's own file system from an image; of this machine only the harness and Node, read-only, and the proxy's socket",
+    network: open
+      ? "outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are"
+      : "none but a loopback; no way out but the model's port",
+    processes: `own PID, IPC and host-name namespaces; no new privileges; the engine's seccomp profile; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
+    limits: `cgroup, the whole box: ${limits.memoryMb ?? defaultLimits.memoryMb} MB of memory without swap, ${limits.processes ?? defaultLimits.processes} processes, ${cpus}, disk not limited`,
+  };
+}
+
+function fingerprintOf(facts: ImageFacts, version: Docker.DockerVersion): Readonly<Record<string, string>> {
+  return {
+    image: facts.digest,
+    imageId: facts.id,
+    distribution: facts.distribution,
+    packages: facts.packages,
+    kernel: version.KernelVersion ?? "unknown",
+    architecture: version.Arch,
+    locale: facts.environment.LANG ?? "C.UTF-8",
+    node: facts.node,
+    docker: version.Version,
+  };
+}

@@ -1,0 +1,200 @@
+/** One Docker sandbox. Its container is created at its first use, so that `provide` can still add a mount. */
+import { posix } from "node:path";
+import { Readable } from "node:stream";
+import type Docker from "dockerode";
+import tar from "tar-fs";
+import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
+import { checkExecStrings } from "../exec-strings.ts";
+import { modelBaseHost } from "../proxy-link.ts";
+import { sandboxError, sandboxLost } from "../sandbox-error.ts";
+import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
+import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
+import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
+import { lostOr, statusOf } from "./engine.ts";
+import type { ImageFacts } from "./image-facts.ts";
+import { outOfMemorySource } from "./inside-programs.ts";
+
+export interface DockerSandboxOptions {
+  readonly docker: Docker;
+  readonly request: SandboxRequest;
+  readonly facts: ImageFacts;
+  readonly isolation: IsolationReport;
+  readonly fingerprint: Readonly<Record<string, string>>;
+}
+
+export class DockerSandbox implements Sandbox {
+  readonly kind = "docker";
+  readonly isolation: IsolationReport;
+  readonly fingerprint: Readonly<Record<string, string>>;
+  readonly modelBaseHost: string | null;
+  readonly #options: DockerSandboxOptions;
+  readonly #running = new Set<object>();
+  #harness: HarnessMount | null = null;
+  #started: Promise<Docker.Container> | null = null;
+  #ended: Promise<void> | null = null;
+  #ours: ReadonlySet<string> = new Set();
+  #outOfMemoryKills = 0;
+
+  constructor(options: DockerSandboxOptions) {
+    this.#options = options;
+    this.isolation = options.isolation;
+    this.fingerprint = options.fingerprint;
+    this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
+  }
+
+  async provide(harness: HarnessMount): Promise<void> {
+    if (this.#started !== null) {
+      throw sandboxError("setup-failed", "The sandbox runs already; a harness can only be provided before its first use.", "Call provide first.");
+    }
+    this.#harness = harness;
+  }
+
+  async exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult> {
+    checkExecStrings(request);
+    const container = await this.#container();
+    const ticket = {};
+    this.#running.add(ticket);
+    try {
+      const { request: sandbox, facts } = this.#options;
+      const place = { cwd: request.cwd ?? sandbox.workdir, user: request.user ?? facts.user };
+      const result = await execInContainer(container, { ...request, ...place, wasKilled: () => !this.#running.has(ticket) }, signal);
+      return { ...result, outOfMemory: await this.#ranOutOfMemory(container, result) };
+    } finally {
+      this.#running.delete(ticket);
+    }
+  }
+
+  async upload(hostPath: string, insidePath: string): Promise<void> {
+    await uploadInto(await this.#tarEnds(), hostPath, insidePath);
+  }
+
+  async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
+    await writeInto(await this.#tarEnds(), insidePath, bytes, mode);
+  }
+
+  async download(insidePath: string, hostPath: string): Promise<boolean> {
+    return downloadFrom(await this.#tarEnds(), insidePath, hostPath);
+  }
+
+  async killAll(): Promise<void> {
+    if (this.#started === null) return;
+    const container = await this.#container();
+    this.#running.clear();
+    this.#ours = await emptyContainer(container, this.#ours);
+  }
+
+  destroy(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    const container = await this.#started?.catch(() => null);
+    if (container) await removeContainer(container);
+  }
+
+  async #container(): Promise<Docker.Container> {
+    if (this.#ended !== null) throw sandboxLost("it was destroyed");
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async #start(): Promise<Docker.Container> {
+    const { docker, request, facts } = this.#options;
+    const container = await createContainer(docker, request, facts, this.#harness?.hostFolder ?? null);
+    try {
+      const folders = ["agent", "verifier", "artifacts"].map((name) => `/logs/${name}`);
+      await makeFolder(container, request.workdir, 0o755, facts);
+      // Agent and verifier may be different accounts of the image.
+      for (const folder of folders) await makeFolder(container, folder, 0o777, facts);
+      this.#ours = await startContainer(container);
+      return container;
+    } catch (error) {
+      await removeContainer(container);
+      throw error;
+    }
+  }
+
+  /** Asked only after a failure: a kill for want of memory leaves its trace in the box's counter. */
+  async #ranOutOfMemory(container: Docker.Container, result: ContainerExecResult): Promise<boolean> {
+    if (result.exitCode === 0 || result.timedOut) return false;
+    const kills = Number.parseInt(await runInside(container, this.#options.facts.user, outOfMemorySource), 10);
+    if (!(kills > this.#outOfMemoryKills)) return false;
+    this.#outOfMemoryKills = kills;
+    return true;
+  }
+
+  async #tarEnds(): Promise<TarEnds> {
+    const container = await this.#container();
+    const { facts } = this.#options;
+    return {
+      owner: { uid: facts.uid, gid: facts.gid },
+      unpackInside: async (folder, archive) => {
+        await makeFolder(container, folder, 0o755, facts);
+        await unpack(container, folder, Readable.from(archive));
+      },
+      packInside: async (path) => {
+        try {
+          return { archive: Readable.from(await container.getArchive({ path })), done: Promise.resolve() };
+        } catch (error) {
+          if (await isOnlyThePathMissing(container, error)) return null;
+          throw lostOr(error, (reason) => sandboxError("setup-failed", `${path} cannot be copied out: ${reason}.`, "Check the path."));
+        }
+      },
+    };
+  }
+}
+
+/** Makes a folder and its missing parents; what exists stays as it is. */
+async function makeFolder(container: Docker.Container, path: string, mode: number, owner: FileOwner): Promise<void> {
+  const missing: string[] = [];
+  let ancestor = path;
+  while (ancestor !== "/" && !(await exists(container, ancestor))) {
+    missing.unshift(ancestor);
+    ancestor = posix.dirname(ancestor);
+  }
+  if (missing.length === 0) return;
+  const folders = tar.pack("/", {
+    entries: [],
+    finalize: false,
+    finish: (pack) => {
+      for (const folder of missing) {
+        const name = posix.relative(ancestor, folder);
+        pack.entry({ name, type: "directory", mode: folder === path ? mode : 0o755, mtime: new Date(), uid: owner.uid, gid: owner.gid });
+      }
+      pack.finalize();
+    },
+  });
+  await unpack(container, ancestor, Readable.from(folders));
+}
+
+async function exists(container: Docker.Container, path: string): Promise<boolean> {
+  try {
+    await container.infoArchive({ path });
+    return true;
+  } catch (error) {
+    if (await isOnlyThePathMissing(container, error)) return false;
+    throw lostOr(error, (reason) => sandboxError("setup-failed", `Docker cannot look at ${path}: ${reason}.`, "Check Docker's log."));
+  }
+}
+
+/** The engine answers 404 for a missing path and for a missing container alike. */
+async function isOnlyThePathMissing(container: Docker.Container, error: unknown): Promise<boolean> {
+  if (statusOf(error) !== 404) return false;
+  try {
+    await container.inspect();
+    return true;
+  } catch (inspection) {
+    throw lostOr(inspection, () => sandboxLost("its container cannot be looked at"));
+  }
+}
+
+async function unpack(container: Docker.Container, folder: string, archive: Readable): Promise<void> {
+  try {
+    await container.putArchive(archive, { path: folder });
+  } catch (error) {
+    throw lostOr(error, (reason) =>
+      sandboxError("setup-failed", `Files could not be copied to ${folder}: ${reason}.`, "Use a writable folder with room."),
+    );
+  }
+}

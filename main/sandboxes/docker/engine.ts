@@ -1,0 +1,95 @@
+/** The connection to a Docker engine on this machine, and what its failures mean. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import Docker from "dockerode";
+import { WorkbenchError } from "../../errors.ts";
+import { sandboxLost, unavailable } from "../sandbox-error.ts";
+
+const answerLimitMs = 10_000;
+
+export interface Engine {
+  readonly docker: Docker;
+  readonly socketPath: string;
+}
+
+/** A named socket, else DOCKER_HOST, else the usual places: system-wide, rootless. */
+export function connectEngine(named: string | undefined): Engine {
+  const host = process.env.DOCKER_HOST ?? "";
+  if (named === undefined && host !== "" && !host.startsWith("unix://")) {
+    throw unavailable(
+      `DOCKER_HOST is ${host}: this version of the workbench needs a Docker engine on this machine.`,
+      "Unset DOCKER_HOST, or set it to unix:///path/to/docker.sock.",
+    );
+  }
+  const usual = [
+    "/var/run/docker.sock",
+    join(process.env.XDG_RUNTIME_DIR ?? "/nonexistent", "docker.sock"),
+    join(homedir(), ".docker/run/docker.sock"),
+  ];
+  const socketPath = named ?? (host !== "" ? host.slice("unix://".length) : (usual.find((path) => existsSync(path)) ?? "/var/run/docker.sock"));
+  return { docker: new Docker({ socketPath }), socketPath };
+}
+
+/** Refuses at once when no engine answers, or one whose containers cannot see this machine's files and sockets. */
+export async function requireEngine({ docker, socketPath }: Engine): Promise<Docker.DockerVersion> {
+  try {
+    const version = await Promise.race([docker.version(), silence()]);
+    if (version.Os !== "linux") throw unavailable(`Docker at ${socketPath} runs ${version.Os} containers.`, "Switch it to Linux containers.");
+    if (JSON.stringify(version.Platform ?? {}).includes("Docker Desktop")) {
+      throw unavailable(
+        "Docker Desktop runs its containers in a virtual machine that cannot reach the proxy's socket.",
+        "Use a Docker engine on Linux, or --sandbox local.",
+      );
+    }
+    return version;
+  } catch (error) {
+    throw error instanceof WorkbenchError ? error : noEngine(socketPath, error);
+  }
+}
+
+async function silence(): Promise<never> {
+  await delay(answerLimitMs, undefined, { ref: false });
+  throw new Error(`no answer within ${answerLimitMs / 1000} seconds`);
+}
+
+function noEngine(socketPath: string, error: unknown): WorkbenchError {
+  const code = codeOf(error);
+  if (code === "EACCES" || code === "EPERM") {
+    return unavailable(
+      `This user may not use Docker's socket ${socketPath}.`,
+      "Add the user to the group docker and log in again, or use --sandbox local.",
+    );
+  }
+  const why = code === "ENOENT" ? "there is no such socket" : code === "ECONNREFUSED" ? "nothing listens there" : "it does not answer";
+  return unavailable(`Docker is not running: tried ${socketPath}, ${why}.`, "Start it (systemctl start docker), or use --sandbox local.");
+}
+
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
+
+export function statusOf(error: unknown): number | null {
+  return error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : null;
+}
+
+/** The engine's own words without the wrapping: `(HTTP code 404) no such container - …`. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message
+    .replace(/^\(HTTP code \d+\) [^-]* - /, "")
+    .trim()
+    .replaceAll("\n", " ");
+}
+
+/** A failed call about a running container: gone with its engine or by itself, else the engine's own complaint. */
+export function lostOr(error: unknown, complaint: (reason: string) => WorkbenchError): WorkbenchError {
+  if (error instanceof WorkbenchError) return error;
+  const code = codeOf(error);
+  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return sandboxLost("Docker stopped answering");
+  const reason = reasonOf(error);
+  if (/no such container|is not running|not running|is paused|is restarting|removal in progress/i.test(reason))
+    return sandboxLost("its container ended");
+  return complaint(reason);
+}

@@ -1,0 +1,91 @@
+/** Starts an image once to learn what it is and whether the Node that we bring runs in it. Cached by image id. */
+import type Docker from "dockerode";
+import { z } from "zod";
+import { insidePaths } from "../contract.ts";
+import { unavailable } from "../sandbox-error.ts";
+import { reasonOf } from "./engine.ts";
+import { FrameReader } from "./frames.ts";
+import { imageFactsSource } from "./inside-programs.ts";
+
+const factsSchema = z.object({
+  uid: z.number().int().nonnegative(),
+  gid: z.number().int().nonnegative(),
+  node: z.string(),
+  distribution: z.string(),
+  packages: z.string(),
+});
+type InsideFacts = z.infer<typeof factsSchema>;
+
+export interface ImageFacts extends InsideFacts {
+  readonly id: string;
+  /** Digest in a registry where it has one, else the image's id. */
+  readonly digest: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The image's own account, by name or number. */
+  readonly user: string;
+}
+
+const limitMs = 60_000;
+
+export async function examineImage(docker: Docker, id: string, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
+  const image = await docker.getImage(id).inspect();
+  const container = await docker.createContainer({
+    Image: id,
+    Entrypoint: [insidePaths.node, "-e", imageFactsSource],
+    Cmd: [],
+    NetworkDisabled: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Labels: { ...label },
+    HostConfig: { Binds: [nodeBind()], NetworkMode: "none", CapDrop: ["ALL"], LogConfig: { Type: "none", Config: {} } },
+  });
+  const said = { stdout: "", stderr: "" };
+  try {
+    const stream = await container.attach({ stream: true, stdout: true, stderr: true });
+    const frames = new FrameReader((name, payload) => {
+      said[name] = (said[name] + payload.toString()).slice(0, 10_000);
+    });
+    stream.on("data", (packet: Buffer) => frames.push(packet));
+    const ended = new Promise((resolve) => stream.once("close", resolve).once("end", resolve));
+    await container.start();
+    await container.wait({ abortSignal: AbortSignal.timeout(limitMs) });
+    await ended;
+  } catch (error) {
+    throw cannotRunNode(image.RepoTags?.[0] ?? id, reasonOf(error));
+  } finally {
+    await container.remove({ force: true, v: true });
+  }
+  const facts = parseFacts(said.stdout);
+  if (facts === null) throw cannotRunNode(image.RepoTags?.[0] ?? id, said.stderr.trim().split("\n")[0] ?? "");
+  return {
+    ...facts,
+    id: image.Id,
+    digest: image.RepoDigests?.[0] ?? image.Id,
+    environment: environmentOf(image.Config.Env ?? []),
+    user: image.Config.User || "0",
+  };
+}
+
+/** The service's own Node, at its place inside. */
+export function nodeBind(): string {
+  return `${process.execPath}:${insidePaths.node}:ro`;
+}
+
+function parseFacts(text: string): InsideFacts | null {
+  try {
+    return factsSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function environmentOf(entries: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
+}
+
+function cannotRunNode(image: string, detail: string): Error {
+  return unavailable(
+    `The image ${image} cannot run the Node that the workbench brings (${detail || "no answer from inside"}).`,
+    "Use an image for this processor with glibc and libstdc++ (Debian, Ubuntu, Fedora); Alpine and other musl images lack glibc.",
+  );
+}

@@ -1,0 +1,91 @@
+/** Small programs of ours that run inside containers, by the Node that we bring. Kept as text: they are passed by `node -e`. */
+import { modelPort } from "../proxy-link.ts";
+
+/** Where the rollout's proxy socket appears inside. */
+export const insideSocket = "/run/openforge/model.sock";
+
+/** User number of the main process: no account has it, and without the right to signal others' processes nobody inside can end it. */
+export const forwarderUser = 65_531;
+
+/**
+ * Main process of every container: says when it is ready, keeps the container alive and, with a socket, carries the model's port to it.
+ */
+export const forwarderSource = `
+const net = require("node:net");
+const ready = () => console.log("ready");
+process.on("uncaughtException", (error) => console.error(error.message));
+if (process.argv[1] === "link") {
+  net.createServer({ allowHalfOpen: true }, (inside) => {
+    const outside = net.connect({ path: ${JSON.stringify(insideSocket)}, allowHalfOpen: true });
+    for (const [from, to] of [[inside, outside], [outside, inside]]) {
+      from.on("error", () => to.destroy());
+      from.on("close", () => { if (!from.readableEnded) to.destroy(); });
+      from.pipe(to);
+    }
+  }).listen(${modelPort}, "127.0.0.1", 511, ready);
+} else {
+  setInterval(() => undefined, 1 << 30);
+  ready();
+}
+`;
+
+/** Sends SIGKILL to everything that its user may signal, but itself and the first process. */
+export const killAllSource = `try { process.kill(-1, "SIGKILL"); } catch (error) { if (error.code !== "ESRCH") throw error; }`;
+
+/** Ends what one exec started (argument: its mark in the environment); says "none left" when that is so. */
+export const killTreeSource = `
+const fs = require("node:fs");
+const mark = process.argv[1];
+const read = (path) => { try { return fs.readFileSync(path, "utf8"); } catch { return ""; } };
+const list = () => {
+  const all = [];
+  for (const name of fs.readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!(pid > 1) || pid === process.pid) continue;
+    const stat = read("/proc/" + name + "/stat");
+    const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (stat === "" || state === "Z") continue;
+    all.push({ pid, parent: Number(parent), session, marked: read("/proc/" + name + "/environ").split("\\0").includes(mark) });
+  }
+  const sessions = new Set(all.filter((one) => one.marked && one.session !== "0").map((one) => one.session));
+  const found = new Set(all.filter((one) => one.marked || sessions.has(one.session)).map((one) => one.pid));
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const one of all) if (found.has(one.parent)) found.add(one.pid);
+  }
+  return found;
+};
+const end = Date.now() + 4000;
+(function round() {
+  const found = list();
+  if (found.size === 0) return console.log("none left");
+  for (const pid of found) try { process.kill(pid, "SIGKILL"); } catch {}
+  if (Date.now() > end) return console.log(found.size + " left");
+  setTimeout(round, 10);
+})();
+`;
+
+/** Times the kernel killed something in this container for want of memory, by either version of control groups. */
+export const outOfMemorySource = `
+const fs = require("node:fs");
+for (const path of ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]) {
+  try { const found = /^oom_kill (\\d+)$/m.exec(fs.readFileSync(path, "utf8")); if (found) { console.log(found[1]); break; } } catch {}
+}
+`;
+
+/** What an image is, seen from inside: also the proof that our Node runs in it. */
+export const imageFactsSource = `
+const fs = require("node:fs");
+const read = (path) => { try { return fs.readFileSync(path, "utf8"); } catch { return ""; } };
+const packages = read("/var/lib/dpkg/status").split("\\n\\n").map((block) => {
+  const field = (name) => (new RegExp("^" + name + ": (.*)$", "m").exec(block) || [])[1];
+  return / installed$/m.test(block) ? field("Package") + " " + field("Version") : "";
+}).filter(Boolean).sort();
+const apk = [...read("/lib/apk/db/installed").matchAll(/^P:(.*)\\nV:(.*)$/gm)].map((found) => found[1] + " " + found[2]).sort();
+const listed = packages.length > 0 ? packages : apk;
+console.log(JSON.stringify({
+  uid: process.getuid(), gid: process.getgid(), node: process.version,
+  distribution: (/^PRETTY_NAME="?([^"\\n]*)"?$/m.exec(read("/etc/os-release")) || [])[1] || "unknown",
+  packages: listed.length === 0 ? "unknown" : "sha256:" + require("node:crypto").createHash("sha256").update(listed.join("\\n")).digest("hex"),
+}));
+`;

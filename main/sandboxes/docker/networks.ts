@@ -1,0 +1,32 @@
+import type Docker from "dockerode";
+import { sandboxError } from "../sandbox-error.ts";
+import { reasonOf, statusOf } from "./engine.ts";
+
+const publicNetwork = "openforge-public";
+
+/** One bridge for all sandboxes that may reach the outside; they do not reach each other on it. Made on first use, kept. */
+export async function ensurePublicNetwork(docker: Docker): Promise<string> {
+  try {
+    await docker.getNetwork(publicNetwork).inspect();
+    return publicNetwork;
+  } catch (error) {
+    if (statusOf(error) !== 404) throw noNetwork(error);
+  }
+  try {
+    await docker.createNetwork({
+      Name: publicNetwork,
+      Driver: "bridge",
+      CheckDuplicate: true,
+      Options: { "com.docker.network.bridge.enable_icc": "false" },
+      Labels: { "openforge.network": "public" },
+    });
+  } catch (error) {
+    // Another rollout was first.
+    if (statusOf(error) !== 409) throw noNetwork(error);
+  }
+  return publicNetwork;
+}
+
+function noNetwork(error: unknown): Error {
+  return sandboxError("setup-failed", `Docker cannot make the network ${publicNetwork}: ${reasonOf(error)}.`, "Check docker network ls for clashes.");
+}
