@@ -5,6 +5,7 @@
  * Shape: integer keys inside, text ids at the edge. Token ids and log-probabilities are one blob a node, never a row a token.
  * `body` is a stored byte string: first in a journal (`journal`, `offset`), later a recipe of chunks. Only bodies in packs are in the
  * index by hash: the bodies of a journal are few and known in memory, and a random index page a body would double the cost of a call.
+ * `tally` holds what every call changes: a rollout's own row is wide and would be written again each time.
  * `refs` counts the records that refer to a body, and the times a chunk stands in recipes.
  */
 export const migrations: readonly string[] = [
@@ -46,10 +47,6 @@ export const migrations: readonly string[] = [
     phases TEXT NOT NULL,
     isolation TEXT,
     fingerprint TEXT,
-    calls INTEGER NOT NULL,
-    chains INTEGER NOT NULL,
-    prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL,
     trainable INTEGER,
     trainable_reason TEXT,
     created_at REAL NOT NULL,
@@ -58,6 +55,14 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX rollout_of_experiment ON rollout (experiment);
   CREATE INDEX rollout_unfinished ON rollout (key) WHERE phase <> 'ended';
+
+  CREATE TABLE tally (
+    rollout INTEGER PRIMARY KEY REFERENCES rollout (key) ON DELETE CASCADE,
+    calls INTEGER NOT NULL,
+    chains INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL
+  ) STRICT;
 
   CREATE TABLE call (
     key INTEGER PRIMARY KEY,

@@ -57,7 +57,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   const insertChunk = db.prepare("INSERT INTO chunk (key, hash, frame, offset, length, refs) VALUES (?, ?, ?, ?, ?, 0)");
 
   let lastWrite = 0;
-  let lastSync = 0;
+  /** Something was committed since the last sync began. */
+  let unsynced = false;
   /** Size of the journals after the last compaction: what it had to leave is not tried again and again. */
   let leftInJournals = 0;
   let closed = false;
@@ -81,7 +82,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     const now = Date.now();
     const idle = now - lastWrite >= idleMs;
     const logBytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    if (lastWrite > lastSync || (idle && logBytes > smallLogBytes))
+    if (unsynced || (idle && logBytes > smallLogBytes))
       report(alone(() => sync(logBytes > largeLogBytes ? "RESTART" : idle ? "TRUNCATE" : "PASSIVE")));
     else if (shouldCompact(idle)) report(alone(compact));
   }
@@ -100,7 +101,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   }
 
   async function sync(checkpoint: Checkpoint): Promise<void> {
-    lastSync = Date.now();
+    unsynced = false;
     writer.flush();
     journals.flush();
     await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint });
@@ -144,6 +145,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   return {
     noteWrite() {
       lastWrite = Date.now();
+      unsynced = true;
     },
     compact: () => alone(compact),
     verify: () =>

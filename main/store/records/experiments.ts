@@ -32,7 +32,7 @@ export function createExperimentRecords(db: Database, writer: Writer, redactor: 
   const totals = db.prepare<[], Totals>(
     `SELECT experiment, harness, policy, outcome_status AS status, count(*) AS rollouts, sum(phase = 'ended') AS ended, sum(calls) AS calls,
        sum(chains) AS chains, sum(prompt_tokens) AS promptTokens, sum(completion_tokens) AS completionTokens
-     FROM rollout GROUP BY experiment, harness, policy, outcome_status ORDER BY min(key)`,
+     FROM rollout JOIN tally ON tally.rollout = rollout.key GROUP BY experiment, harness, policy, outcome_status ORDER BY min(key)`,
   );
   const rewards = db.prepare<[], { experiment: number; reward: number }>(
     "SELECT experiment, reward FROM rollout WHERE reward IS NOT NULL ORDER BY key",

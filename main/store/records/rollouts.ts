@@ -11,7 +11,7 @@ export interface RolloutRecords extends Pick<Store, "createRollouts" | "updateRo
   count(key: number, promptTokens: number, completionTokens: number): void;
 }
 
-/** Columns that may change, in the order of the statements. */
+/** Columns of a rollout's own row that may change, in the order of the statements. */
 const changing = [
   "task_name",
   "task_digest",
@@ -34,34 +34,35 @@ const changing = [
   "phases",
   "isolation",
   "fingerprint",
-  "calls",
-  "chains",
-  "prompt_tokens",
-  "completion_tokens",
   "trainable",
   "trainable_reason",
   "started_at",
   "ended_at",
 ] as const;
 
+const counts = ["calls", "chains", "prompt_tokens", "completion_tokens"] as const;
+
 type Value = string | number | null;
-type Row = { readonly [column in (typeof changing)[number] | "id" | "experiment_id" | "created_at"]: Value };
+type Row = { readonly [column in (typeof changing)[number] | (typeof counts)[number] | "id" | "experiment_id" | "created_at"]: Value };
 
 export function createRolloutRecords(db: Database, writer: Writer, redactor: Redactor, keys: RecordKeys): RolloutRecords {
   const insert = db.prepare(
     `INSERT INTO rollout (${changing.join(", ")}, id, experiment, created_at) VALUES (${changing.map(() => "?").join(", ")}, ?, ?, ?)`,
   );
-  const update = db.prepare(`UPDATE rollout SET ${changing.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`);
+  const update = db.prepare(`UPDATE rollout SET ${changing.map((column) => `${column} = ?`).join(", ")} WHERE key = ?`);
+  const insertCounts = db.prepare(`INSERT INTO tally (${counts.join(", ")}, rollout) VALUES (?, ?, ?, ?, ?)`);
+  const updateCounts = db.prepare(`UPDATE tally SET ${counts.map((column) => `${column} = ?`).join(", ")} WHERE rollout = ?`);
   const select = (rest: string) =>
     db.prepare<unknown[], Row>(
-      `SELECT rollout.id AS id, experiment.id AS experiment_id, rollout.created_at AS created_at, ${changing.map((column) => `rollout.${column} AS ${column}`).join(", ")}
-       FROM rollout JOIN experiment ON experiment.key = rollout.experiment ${rest}`,
+      `SELECT rollout.id AS id, experiment.id AS experiment_id, rollout.created_at AS created_at,
+         ${[...changing.map((column) => `rollout.${column} AS ${column}`), ...counts.map((column) => `tally.${column} AS ${column}`)].join(", ")}
+       FROM rollout JOIN experiment ON experiment.key = rollout.experiment JOIN tally ON tally.rollout = rollout.key ${rest}`,
     );
   const one = select("WHERE rollout.id = ?");
   const ofExperiment = select("WHERE rollout.experiment = ? ORDER BY rollout.key");
   const unfinished = select("WHERE rollout.phase <> 'ended' ORDER BY rollout.key");
   const addCall = db.prepare(
-    "UPDATE rollout SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ? WHERE key = ?",
+    "UPDATE tally SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ? WHERE rollout = ?",
   );
 
   function read(id: string): RolloutRecord | null {
@@ -75,7 +76,8 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
         for (const record of records) {
           const { key } = keys.experiment(record.experimentId);
           try {
-            insert.run(...values(record, redactor), record.id, key, record.createdAt);
+            const rollout = insert.run(...values(record, redactor), record.id, key, record.createdAt).lastInsertRowid;
+            insertCounts.run(...countValues(record), rollout);
           } catch (error) {
             if (!isConstraint(error, "UNIQUE")) throw error;
             throw new WorkbenchError("store", `There is already a rollout ${record.id} in this data folder.`, "Give the new one another id.", {
@@ -88,9 +90,12 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
 
     updateRollout(id, change: RolloutUpdate) {
       writer.write(() => {
-        keys.rollout(id);
+        const { key } = keys.rollout(id);
         const record = read(id);
-        if (record !== null) update.run(...values({ ...record, ...change }, redactor), id);
+        if (record === null) return;
+        const changed = { ...record, ...change };
+        update.run(...values(changed, redactor), key);
+        updateCounts.run(...countValues(changed), key);
       });
     },
 
@@ -143,15 +148,16 @@ function values(record: RolloutRecord, redactor: Redactor): readonly Value[] {
     redactor.text(JSON.stringify(record.phases)),
     json(record.isolation),
     json(record.fingerprint),
-    record.calls,
-    record.chains,
-    record.promptTokens,
-    record.completionTokens,
     record.trainable === null ? null : Number(record.trainable),
     text(record.trainableReason),
     record.startedAt,
     record.endedAt,
   ];
+}
+
+/** In the order of `counts`. */
+function countValues(record: RolloutRecord): readonly number[] {
+  return [record.calls, record.chains, record.promptTokens, record.completionTokens];
 }
 
 function toRecord(row: Row): RolloutRecord {
