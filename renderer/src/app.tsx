@@ -2,9 +2,17 @@ import { useEffect } from "react";
 import { useKeys } from "./commands/use-keys.ts";
 import { HintDelay } from "./parts/hint.tsx";
 import { Boundary, Failed, Loading } from "./parts/states.tsx";
+import { HarnessesScreen } from "./screens/harnesses/harnesses-screen.tsx";
+import { NewExperiment } from "./screens/new-experiment/new-experiment.tsx";
 import { RolloutScreen } from "./screens/rollout/rollout-screen.tsx";
 import { RunsScreen } from "./screens/runs/runs-screen.tsx";
+import { AddPolicy } from "./screens/settings/add-policy.tsx";
+import { SettingsScreen } from "./screens/settings/settings-screen.tsx";
+import { NewTask } from "./screens/tasks/new-task.tsx";
+import { TasksScreen } from "./screens/tasks/tasks-screen.tsx";
 import { useConnection } from "./service/connection.ts";
+import { useQuery } from "./service/use-query.ts";
+import { experimentsQuery } from "./service/views.ts";
 import { ActivityBar } from "./shell/activity-bar.tsx";
 import { BottomPanel } from "./shell/bottom-panel.tsx";
 import { KeysDialog } from "./shell/keys-dialog.tsx";
@@ -24,9 +32,11 @@ function Screen({ place }: { readonly place: Place }) {
     case "runs":
       return <RunsScreen />;
     case "tasks":
+      return <TasksScreen />;
     case "harnesses":
+      return <HarnessesScreen />;
     case "settings":
-      return null;
+      return <SettingsScreen />;
   }
 }
 
@@ -41,9 +51,11 @@ function Overlays() {
     case "question":
       return <Question {...open} />;
     case "new-experiment":
+      return <NewExperiment {...open} />;
     case "new-task":
+      return <NewTask />;
     case "add-policy":
-      return null;
+      return <AddPolicy />;
   }
 }
 
@@ -52,6 +64,9 @@ function Main() {
   const place = useWorkspace(activePlace);
   const active = useWorkspace((state) => state.active);
   const known = useConnection((state) => state.info !== null);
+  const { value: experiments } = useQuery(experimentsQuery);
+  // The first-run screen stands alone: there is nothing yet to log or to verify.
+  const firstRun = experiments?.length === 0 && active === "runs";
   if (status === "refused")
     return (
       <Failed
@@ -69,7 +84,7 @@ function Main() {
           <Screen place={place} />
         </Boundary>
       </div>
-      <BottomPanel />
+      {!firstRun && <BottomPanel />}
     </>
   );
 }

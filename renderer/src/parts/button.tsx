@@ -28,7 +28,12 @@ const looks: Record<Look, string> = {
   ghost: "border-transparent hover:bg-hover active:bg-pressed",
   danger: "border-failed text-failed bg-raised hover:bg-failed-tint",
 };
-const disabledLook = "border-line text-disabled";
+const disabledLook: Record<Look, string> = {
+  plain: "border-line text-disabled",
+  primary: "border-line text-disabled",
+  ghost: "border-transparent text-disabled",
+  danger: "border-line text-disabled",
+};
 
 /** A verb. One primary button a view at most; the others are plain or ghost. */
 export function Button({
@@ -51,7 +56,7 @@ export function Button({
       {...rest}
       aria-disabled={disabledBecause !== null}
       onClick={disabledBecause === null ? rest.onClick : undefined}
-      className={`inline-flex flex-none items-center gap-1.5 rounded-2 border text-xs font-medium whitespace-nowrap transition-colors duration-(--of-motion-fast) ${size} ${disabledBecause === null ? looks[look] : disabledLook} ${className}`}
+      className={`inline-flex flex-none items-center gap-1.5 rounded-2 border text-xs font-medium whitespace-nowrap transition-colors duration-(--of-motion-fast) ${size} ${disabledBecause === null ? looks[look] : disabledLook[look]} ${className}`}
     >
       {glyph && <Icon name={glyph} size={0.875} />}
       <span className={folds ? "narrow:hidden" : ""}>{children}</span>

@@ -27,7 +27,7 @@ export function Segmented<V extends string>({ label, value, options, onChange, s
         const chosen = options.find((option) => option.value === next);
         if (chosen !== undefined) onChange(chosen.value);
       }}
-      className={`inline-flex flex-none overflow-hidden rounded-2 border border-line-strong bg-raised ${small ? "h-control-small" : "h-control"}`}
+      className={`inline-flex flex-none justify-self-start overflow-hidden rounded-2 border border-line-strong bg-raised ${small ? "h-control-small" : "h-control"}`}
     >
       {options.map((option) => (
         <Toggle

@@ -9,18 +9,23 @@ interface DialogProps {
   readonly children: ReactNode;
   readonly footer?: ReactNode;
   readonly width: string;
-  readonly initialFocus?: React.RefObject<HTMLElement | null>;
+}
+
+/** The field that asks to be first, else the first one there is; never the button that closes. */
+function firstFocus(): HTMLElement | null {
+  const dialog = document.querySelector('[role="dialog"]');
+  return dialog?.querySelector<HTMLElement>("[data-first-focus], input, select, textarea") ?? null;
 }
 
 /** Says what will happen; the button carries the verb, Esc cancels, the focus goes back where it was. */
-export function Dialog({ title, aside, children, footer, width, initialFocus }: DialogProps) {
+export function Dialog({ title, aside, children, footer, width }: DialogProps) {
   return (
     <Base.Root open onOpenChange={(open) => !open && closeOverlay()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-20 bg-scrim" />
         <Base.Viewport className="fixed inset-0 z-30 grid place-items-center p-6">
           <Base.Popup
-            {...(initialFocus === undefined ? {} : { initialFocus })}
+            initialFocus={() => firstFocus() ?? true}
             style={{ width }}
             className="flex max-h-full max-w-full flex-col overflow-hidden rounded-4 border border-line-strong bg-raised shadow-3 outline-none"
           >

@@ -63,6 +63,10 @@ export const blobQuery = (hash: string, limit: number): Query<TextSlice> => ({
   load: (client, signal) => client.blobs.text({ hash, limit }, { signal }),
 });
 export const tasksQuery: Query<TaskView[]> = { key: "tasks", load: (client, signal) => client.tasks.list(undefined, { signal }) };
+export const taskCheckQuery = (path: string): Query<TaskCheckView> => ({
+  key: `task-check:${path}`,
+  load: (client, signal) => client.tasks.check({ path }, { signal }),
+});
 export const harnessesQuery: Query<HarnessView[]> = { key: "harnesses", load: (client, signal) => client.harnesses.list(undefined, { signal }) };
 export const policiesQuery: Query<PolicyView[]> = { key: "policies", load: (client, signal) => client.policies.list(undefined, { signal }) };
 export const doctorQuery: Query<DoctorRow[]> = { key: "doctor", load: (client, signal) => client.system.doctor(undefined, { signal }) };

@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { type Category, categories } from "../commands/command.ts";
 import { keyCaps } from "../commands/keymap.ts";
 import { commands } from "../commands/table.ts";
@@ -35,16 +35,13 @@ function Group({ category, filter }: { readonly category: Category; readonly fil
 /** Every key, from the one table of commands. */
 export function KeysDialog() {
   const [filter, setFilter] = useState("");
-  const field = useRef<HTMLInputElement>(null);
   return (
     <Dialog
       title="Keys"
       width="55rem"
-      initialFocus={field}
       aside={
         <div className="ml-auto w-55">
           <TextInput
-            ref={field}
             value={filter}
             onChange={(event) => setFilter(event.target.value)}
             placeholder="Filter by name or key"

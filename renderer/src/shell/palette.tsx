@@ -89,7 +89,7 @@ function useTaskItems(): readonly Item[] {
         key: task.path,
         group: "Tasks",
         glyph: "tasks",
-        title: task.name,
+        title: task.name.replace(/^openforge\//, ""),
         about: task.family ?? task.path,
         disabled: false,
         end: null,

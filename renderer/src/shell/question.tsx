@@ -11,7 +11,7 @@ export function Question({ title, text, verb, run }: Extract<Overlay, { kind: "q
       footer={
         <>
           <span className="flex-1" />
-          <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>
+          <Button look="ghost" keyShown="Esc" data-first-focus onClick={closeOverlay}>
             Cancel
           </Button>
           <Button

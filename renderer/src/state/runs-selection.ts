@@ -5,9 +5,11 @@ interface RunsSelection {
   readonly expanded: ReadonlySet<string>;
   readonly active: string | null;
   readonly filter: string;
+  /** A key is being typed: its first letters are no filter yet. */
+  readonly typingKey: boolean;
 }
 
-export const useRunsSelection = create<RunsSelection>(() => ({ expanded: new Set(), active: null, filter: "" }));
+export const useRunsSelection = create<RunsSelection>(() => ({ expanded: new Set(), active: null, filter: "", typingKey: false }));
 
 export function setExpanded(key: string, open: boolean): void {
   useRunsSelection.setState(({ expanded }) => {

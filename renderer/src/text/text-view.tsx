@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { useCommands } from "../commands/handlers.ts";
 import { IconButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -60,8 +61,9 @@ export function TextView({ text, label, json = false, numbers = true, atEnd = fa
     virtual.scrollToIndex(hits[next] ?? 0, { align: "center" });
   };
   const open = (): void => {
-    setFinding(true);
-    requestAnimationFrame(() => field.current?.select());
+    // At once, so that what is typed next goes into the field.
+    flushSync(() => setFinding(true));
+    field.current?.select();
   };
   useCommands({ find: open });
   return (
@@ -79,7 +81,10 @@ export function TextView({ text, label, json = false, numbers = true, atEnd = fa
             }}
             onKeyDown={(event) => {
               if (event.key === "Enter") goTo(current + (event.shiftKey ? -1 : 1));
-              if (event.key === "Escape") setFinding(false);
+              if (event.key === "Escape") {
+                setFinding(false);
+                scroller.current?.focus();
+              }
             }}
             className="w-44 rounded-1 bg-transparent px-1 font-mono text-xs focus-visible:outline-none"
           />

@@ -45,9 +45,9 @@ export function bytes(value: number | null): string {
 /** "1 call", "3 calls". */
 export const plural = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`;
 
-/** p of a log-probability: 0.033, or 2·10⁻⁵ as 2e−5. */
+/** p of a log-probability: 0.033, or 6.14e−6. */
 export function probability(logprob: number): string {
   const p = Math.exp(logprob);
   if (p >= 0.001) return p.toFixed(3);
-  return p.toExponential(0).replace("-", "−");
+  return p.toExponential(2).replace("-", "−");
 }

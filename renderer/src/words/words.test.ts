@@ -16,7 +16,7 @@ describe("numbers", () => {
     expect(bytes(null)).toBe("–");
     expect(plain(plusMinus(0.52, 0.64))).toBe("± .06");
     expect(plusMinus(null, 1)).toBeNull();
-    expect([probability(-3.412), probability(-12)]).toEqual(["0.033", "6e−6"]);
+    expect([probability(-3.412), probability(-12)]).toEqual(["0.033", "6.14e−6"]);
   });
 });
 

@@ -67,6 +67,10 @@ const findCall = (id: string) => {
     throw new ORPCError("WORKBENCH", { message: `There is no call ${id}.`, data: { code: "not-found", remedy: "See the rollout.", exitCode: 2 } });
   return { calls, call };
 };
+const countsOf = (chain: number, calls: number) => {
+  const { total, trained } = sampleTokens(chain, Math.max(1, Math.min(60, calls)));
+  return { tokens: total, trained };
+};
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const slice = (text: string, limit: number) => ({ text: text.slice(0, limit), total: text.length, truncated: text.length > limit });
 
@@ -156,8 +160,7 @@ const router = os.router({
       const calls = sampleCalls(rollout);
       const chains = Array.from({ length: rollout.chains }, (_, chain) => ({
         calls: calls.filter((call) => call.chain === chain).map((call) => call.index),
-        tokens: chain === 0 ? 13_056 : 4_211,
-        trained: chain === 0 ? 1961 : 320,
+        ...countsOf(chain, rollout.calls),
         breakCause: chain === 0 ? null : "subagent",
       }));
       const group = [...rollouts.values()].filter((each) => each.experiment === rollout.experiment && each.status !== null).slice(0, 8);
@@ -173,7 +176,7 @@ const router = os.router({
       };
     }),
     cancel: os.rollouts.cancel.handler(() => ({})),
-    tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, find(input.id).calls))),
+    tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, Math.min(60, find(input.id).calls)))),
     artifacts: os.rollouts.artifacts.handler(() => [
       { kind: "verifier-output", name: "test-stdout.txt", blob: "verifier", size: verifierText.length, attempt: 1 },
       { kind: "harness-log", name: "stdout.txt", blob: "log", size: harnessLog(400).length, attempt: 1 },

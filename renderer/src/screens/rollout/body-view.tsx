@@ -62,16 +62,18 @@ export function BodyView({ call, sides }: BodyViewProps) {
         )}
         <span className="flex-1" />
         <span className="tabular-nums">{bytes(call.bodies[which])}</span>
-        <Segmented
-          small
-          label="Form"
-          value={form}
-          onChange={setForm}
-          options={[
-            { value: "pretty", label: "JSON" },
-            { value: "bytes", label: "Bytes" },
-          ]}
-        />
+        {!(which === "response" && call.stream) && (
+          <Segmented
+            small
+            label="Form"
+            value={form}
+            onChange={setForm}
+            options={[
+              { value: "pretty", label: "JSON" },
+              { value: "bytes", label: "Bytes" },
+            ]}
+          />
+        )}
       </div>
       <Body key={`${call.id}/${which}`} call={call} which={which} pretty={form === "pretty"} />
     </>

@@ -44,6 +44,10 @@ export function CallList({ calls, current, running, onChoose }: CallListProps) {
   useEffect(() => virtual.measure(), [rowHeight]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another call is chosen, not when the list grows
   useEffect(() => virtual.scrollToIndex(current), [current]);
+  useEffect(() => {
+    // Opened by a person from another list: the keyboard goes on here. It is never taken from where it is.
+    if (document.activeElement === document.body) scroller.current?.focus();
+  }, []);
   const go = (to: number): void => onChoose(Math.max(0, Math.min(calls.length - 1, to)));
   useCommands({
     "calls.next": () => go(current + 1),

@@ -80,6 +80,7 @@ function WideCall({ rollout, call, before, beforeDetail }: OneCallProps) {
 export function CallsView({ rollout, chosen }: { readonly rollout: RolloutDetail; readonly chosen: number | null }) {
   const size = usePaneSize(listSize);
   const slim = useMedia("(max-width: 900px)");
+  const narrow = useMedia("(max-width: 1200px)");
   const wanted = chosen === null ? 0 : rollout.calls.findIndex((call) => call.index === chosen - 1);
   const current = Math.max(0, wanted);
   const call = rollout.calls[current];
@@ -105,7 +106,7 @@ export function CallsView({ rollout, chosen }: { readonly rollout: RolloutDetail
   const Call = slim ? SlimCall : WideCall;
   return (
     <div className="relative flex min-h-0 flex-1">
-      <Pane label="Calls" className="flex-none" style={{ width: slim ? 190 : size }}>
+      <Pane label="Calls" className="flex-none" style={{ width: slim ? 190 : narrow ? Math.min(size, 264) : size }}>
         <CallList
           calls={rollout.calls}
           current={current}

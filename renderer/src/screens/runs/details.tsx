@@ -176,7 +176,7 @@ function Summary({ experiment }: { readonly experiment: ExperimentView }) {
   return (
     <Ready state={state} reading="Reading the summary">
       {(result) => (
-        <table className="w-full border-collapse text-xs tabular-nums">
+        <table className="w-full border-collapse text-xs tabular-nums [&_td+td]:pl-2.5 [&_th+th]:pl-2.5">
           <thead>
             <tr className="text-2xs text-muted *:border-b *:border-line-strong *:pb-1 *:font-medium">
               <th className="text-left">Harness, policy</th>

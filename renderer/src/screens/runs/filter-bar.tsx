@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useCommands } from "../../commands/handlers.ts";
 import { type Completion, completions } from "../../filter/complete.ts";
 import type { ParsedFilter } from "../../filter/parse.ts";
@@ -46,6 +46,8 @@ export function FilterBar({ filter, rollouts, experiments, counted, onLeave }: F
   const [caret, setCaret] = useState<number | null>(null);
   const [chosen, setChosen] = useState(0);
   const offers = caret === null ? [] : completions(text, caret, rollouts, experiments);
+  const typingKey = offers.some((each) => each.kind !== "");
+  useEffect(() => useRunsSelection.setState({ typingKey }), [typingKey]);
   const offer = offers[Math.min(chosen, offers.length - 1)];
 
   useCommands({

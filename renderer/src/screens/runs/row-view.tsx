@@ -54,10 +54,12 @@ function ExperimentCells({ row, toggle }: { readonly row: Extract<Row, { kind: "
         <span className="truncate" title={experiment.name}>
           {experiment.name}
         </span>
-        {experiment.status === "running" && <Chip tone="running">live</Chip>}
-        {experiment.status === "recording" && <Chip tone="neutral">recording</Chip>}
-        {experiment.status === "cancelled" && <Chip tone="neutral">cancelled</Chip>}
-        {row.matching !== null && <span className="font-normal text-muted tabular-nums">{row.matching} match</span>}
+        <span className="flex-none">
+          {experiment.status === "running" && <Chip tone="running">live</Chip>}
+          {experiment.status === "recording" && <Chip tone="neutral">recording</Chip>}
+          {experiment.status === "cancelled" && <Chip tone="neutral">cancelled</Chip>}
+        </span>
+        {row.matching !== null && <span className="flex-none font-normal text-muted tabular-nums">{row.matching} match</span>}
       </Cell>
       <Cell className="column-harness font-medium text-muted" title={experiment.harnesses.join(", ")}>
         {many(experiment.harnesses, "harnesses")}

@@ -28,7 +28,8 @@ export function useRunsData(sorting: Sorting): RunsData {
   const text = useRunsSelection((state) => state.filter);
   const filter = useMemo(() => parseFilter(text), [text]);
   const lastGood = useRef(filter.terms);
-  if (filter.mistake === null) lastGood.current = filter.terms;
+  const typingKey = useRunsSelection((state) => state.typingKey);
+  if (filter.mistake === null && !typingKey) lastGood.current = filter.terms;
   const terms = lastGood.current;
 
   const total = (experiments ?? none).reduce((sum, experiment) => sum + experiment.total, 0);

@@ -143,7 +143,7 @@ export function ChainPane(props: ChainPaneProps) {
               <Icon name="warn" size={0.875} className="text-muted" />
               <span className="flex-1">p below 0.001</span>
               <span className="text-muted tabular-nums">{position(each.position)}</span>
-              <span className="w-11 text-right tabular-nums">{probability(each.logprob)}</span>
+              <span className="w-14 text-right tabular-nums">{probability(each.logprob)}</span>
             </button>
           ))}
         </Section>

@@ -94,15 +94,15 @@ export function TokenFlow({ spans, total, mode, cursor, onCursor, ref }: TokenFl
     estimateSize: (index) => estimated[rows[index]?.kind ?? "line"],
     overscan: 16,
   });
-  const goTo = (to: number): void => {
+  const goTo = (to: number, align: "auto" | "center"): void => {
     const target = Math.max(0, Math.min(total - 1, to));
     const row = rowOf(rows, target);
     const hiding = rows[row];
     if (hiding?.kind === "fold") setOpened(new Set([...opened, hiding.placed.index]));
     onCursor(target);
-    if (row !== -1) requestAnimationFrame(() => virtual.scrollToIndex(row, { align: hiding?.kind === "fold" ? "start" : "auto" }));
+    if (row !== -1) requestAnimationFrame(() => virtual.scrollToIndex(row, { align }));
   };
-  useImperativeHandle(ref, () => ({ goTo }));
+  useImperativeHandle(ref, () => ({ goTo: (to) => goTo(to, "center") }));
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const onPointerOver = (event: PointerEvent<HTMLDivElement>): void => {
@@ -127,12 +127,12 @@ export function TokenFlow({ spans, total, mode, cursor, onCursor, ref }: TokenFl
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const moves = new Map<string, () => void>([
-      ["ArrowRight", () => goTo(cursor + 1)],
-      ["ArrowLeft", () => goTo(cursor - 1)],
-      ["ArrowDown", () => goTo(neighbourRow(1))],
-      ["ArrowUp", () => goTo(neighbourRow(-1))],
-      ["Home", () => goTo(0)],
-      ["End", () => goTo(total - 1)],
+      ["ArrowRight", () => goTo(cursor + 1, "auto")],
+      ["ArrowLeft", () => goTo(cursor - 1, "auto")],
+      ["ArrowDown", () => goTo(neighbourRow(1), "auto")],
+      ["ArrowUp", () => goTo(neighbourRow(-1), "auto")],
+      ["Home", () => goTo(0, "auto")],
+      ["End", () => goTo(total - 1, "auto")],
       ["Enter", () => setPinned(!pinned)],
       ["Escape", () => setPinned(false)],
     ]);

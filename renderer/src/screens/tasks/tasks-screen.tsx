@@ -1,0 +1,202 @@
+import { useState } from "react";
+import { copyText } from "../../actions/links.ts";
+import { runCommand } from "../../commands/handlers.ts";
+import { commandById } from "../../commands/table.ts";
+import { Button, IconButton } from "../../parts/button.tsx";
+import { Chip } from "../../parts/chip.tsx";
+import { PaneTabs } from "../../parts/choice.tsx";
+import { TextInput } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Facts, Pane, PaneHeader, PaneTitle } from "../../parts/pane.tsx";
+import { Splitter, usePaneSize } from "../../parts/splitter.tsx";
+import { Boundary, Empty, Ready } from "../../parts/states.tsx";
+import { useQuery } from "../../service/use-query.ts";
+import { type TaskView, taskCheckQuery, tasksQuery } from "../../service/views.ts";
+import { useTaskSelection } from "../../state/task-selection.ts";
+import { TextView } from "../../text/text-view.tsx";
+import { TestBench } from "./test-bench.tsx";
+
+const listSize = { name: "tasks", initial: 232, least: 216, most: 376 } as const;
+const shortName = (task: TaskView): string => task.name.replace(/^openforge\//, "");
+
+function TaskRow({ task, active }: { readonly task: TaskView; readonly active: boolean }) {
+  const errors = task.faults.filter((fault) => fault.severity === "error").length;
+  return (
+    <button
+      type="button"
+      aria-current={active}
+      data-task={shortName(task)}
+      onClick={() => useTaskSelection.setState({ path: task.path })}
+      className={`focus-inside flex h-6 w-full items-center gap-1.5 pr-2.5 pl-3 text-left text-xs ${active ? "bg-selected-idle" : "hover:bg-hover"}`}
+    >
+      <Icon name="folder" size={0.875} className="text-muted" />
+      <span className="min-w-0 flex-1 truncate" title={task.path}>
+        {shortName(task)}
+      </span>
+      {errors > 0 ? (
+        <span className="text-2xs font-strong text-failed" title={`${errors} errors`}>
+          {errors}
+        </span>
+      ) : (
+        <Icon name="check" size={0.875} className="text-success" />
+      )}
+    </button>
+  );
+}
+
+function TaskList({ tasks, open }: { readonly tasks: readonly TaskView[]; readonly open: TaskView | null }) {
+  const [filter, setFilter] = useState("");
+  const shown = tasks.filter((task) => `${task.name} ${task.family ?? ""}`.toLowerCase().includes(filter.toLowerCase()));
+  const groups = [
+    { name: "Starter tasks", tasks: shown.filter((task) => task.starter) },
+    { name: "Your tasks", tasks: shown.filter((task) => !task.starter) },
+  ];
+  return (
+    <>
+      <PaneHeader>
+        <PaneTitle>Tasks</PaneTitle>
+        <span className="text-muted tabular-nums">{tasks.length}</span>
+        <span className="flex-1" />
+        <IconButton glyph="plus" label="New task…" onClick={() => runCommand(commandById("task.new"))} />
+      </PaneHeader>
+      <div className="flex-none border-b border-line p-1.5">
+        <TextInput
+          aria-label="Filter tasks"
+          placeholder="Filter by name or family"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto pb-2">
+        {groups.map(
+          (group) =>
+            group.tasks.length > 0 && (
+              <section key={group.name}>
+                <h3 className="m-0 px-3 pt-2 pb-0.75 text-2xs font-medium text-muted">{group.name}</h3>
+                {group.tasks.map((task) => (
+                  <TaskRow key={task.path} task={task} active={task === open} />
+                ))}
+              </section>
+            ),
+        )}
+        {shown.length === 0 && <p className="m-0 p-3 text-xs text-muted">No task has “{filter}” in its name.</p>}
+      </div>
+    </>
+  );
+}
+
+function Faults({ faults }: { readonly faults: TaskView["faults"] }) {
+  if (faults.length === 0) return <Empty title="No faults" text="Every file of the package is as it should be." />;
+  return (
+    <ul className="m-0 min-h-0 flex-1 list-none overflow-auto p-0">
+      {faults.map((fault) => (
+        <li key={`${fault.file}:${fault.line}:${fault.message}`} className="flex min-h-7 items-center gap-2 border-b border-line px-3 py-1 text-xs">
+          <Icon
+            name={fault.severity === "error" ? "fail" : "warn"}
+            size={0.875}
+            className={fault.severity === "error" ? "text-failed" : "text-paused"}
+          />
+          <span className="sr-only">{fault.severity}</span>
+          <span className="min-w-0 flex-1">{fault.message}</span>
+          <code className="text-muted">
+            {fault.file}:{fault.line}
+          </code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type TaskTab = "instruction" | "faults";
+
+function OneTask({ task }: { readonly task: TaskView }) {
+  const check = useQuery(taskCheckQuery(task.path));
+  const faults = check.value?.faults ?? task.faults;
+  const [chosen, setTab] = useState<TaskTab | null>(null);
+  const tab: TaskTab = chosen ?? (faults.some((fault) => fault.severity === "error") ? "faults" : "instruction");
+  return (
+    <>
+      <PaneHeader>
+        <PaneTitle>{shortName(task)}</PaneTitle>
+        {task.family !== null && <Chip tone="neutral">{task.family}</Chip>}
+        <span className="flex-1" />
+        <PaneTabs<TaskTab>
+          label="Task"
+          value={tab}
+          onChange={setTab}
+          tabs={[
+            { value: "instruction", label: "Instruction" },
+            { value: "faults", label: "Faults", count: faults.length },
+          ]}
+        />
+      </PaneHeader>
+      <div className="flex-none border-b border-line px-3 py-2.5">
+        {task.description !== null && <p className="mt-0 mb-2 text-xs text-secondary">{task.description}</p>}
+        <Facts
+          labelWidth="5rem"
+          rows={[
+            [
+              "Folder",
+              <span key="folder" className="flex items-center gap-1">
+                <code className="min-w-0 truncate" title={task.path}>
+                  {task.path}
+                </code>
+                <IconButton glyph="link" label="Copy path" className="-my-1" onClick={() => void copyText(task.path, "Path")} />
+              </span>,
+            ],
+            [
+              "Digest",
+              task.digest === null ? null : (
+                <code key="digest" className="block truncate" title={task.digest}>
+                  {task.digest}
+                </code>
+              ),
+            ],
+            ["Network", task.network],
+          ]}
+        />
+      </div>
+      {tab === "faults" ? <Faults faults={faults} /> : <TextView text={task.instruction} label="Instruction" />}
+    </>
+  );
+}
+
+/** Task packages on disk: what they ask, what is wrong with them, and the bench that tests them. */
+export function TasksScreen() {
+  const state = useQuery(tasksQuery);
+  const path = useTaskSelection((selection) => selection.path);
+  const size = usePaneSize(listSize);
+  return (
+    <Ready state={state} reading="Reading the task packages">
+      {(tasks) => {
+        const open = tasks.find((task) => task.path === path) ?? tasks[0] ?? null;
+        return (
+          <div className="flex min-h-0 flex-1">
+            <Pane label="Task list" className="flex-none slim:w-44!" style={{ width: size }}>
+              <TaskList tasks={tasks} open={open} />
+            </Pane>
+            <Splitter {...listSize} side="left" label="Width of the task list" />
+            {open === null ? (
+              <Empty title="No tasks" text="A task is a folder with task.toml, an instruction and a verifier.">
+                <Button onClick={() => runCommand(commandById("task.new"))}>New task…</Button>
+              </Empty>
+            ) : (
+              <div className="flex min-w-0 flex-1 slim:flex-col slim:overflow-auto">
+                <Pane label="Task" className="min-w-64 flex-1 border-l border-line slim:min-h-60">
+                  <Boundary key={open.path}>
+                    <OneTask task={open} />
+                  </Boundary>
+                </Pane>
+                <Pane label="Test bench" className="w-94 flex-none border-l border-line narrow:w-84 slim:w-full">
+                  <Boundary key={open.path}>
+                    <TestBench task={open} />
+                  </Boundary>
+                </Pane>
+              </div>
+            )}
+          </div>
+        );
+      }}
+    </Ready>
+  );
+}
