@@ -67,7 +67,7 @@ describe("check", () => {
     expect(problems).toEqual([{ where: expect.stringContaining("body"), message: "Its bytes are not those that were stored.", repaired: false }]);
     await store.compact();
     expect(await store.check()).toHaveLength(1);
-    expect(readdirSync(join(folder, "blobs")).sort()).toEqual(["journal-000001.log", "pack-000001.pack"]);
+    expect(readdirSync(join(folder, "blobs")).sort()).toEqual(["journal-000001.bin", "pack-000001.pack"]);
     expect(store.blobs.get(store.callsOf("r1")[0]?.requestBody ?? store.blobs.put(Buffer.alloc(0)).hash)).not.toBeNull();
   });
 
@@ -75,7 +75,7 @@ describe("check", () => {
     store.close();
     for (const name of readdirSync(join(folder, "blobs"))) rmSync(join(folder, "blobs", name));
     store = openStore(folder);
-    expect(store.repairs).toEqual([{ where: "journal-000001.log", message: expect.stringContaining("is gone"), repaired: false }]);
+    expect(store.repairs).toEqual([{ where: "journal-000001.bin", message: expect.stringContaining("is gone"), repaired: false }]);
     expect(store.callsOf("r1")).toHaveLength(4);
   });
 

@@ -85,7 +85,7 @@ describe("the journal", () => {
   });
 
   it("knows its files by name", () => {
-    expect(journalNumber("journal-000012.log")).toBe(12);
+    expect(journalNumber("journal-000012.bin")).toBe(12);
     expect(journalNumber("pack-000012.pack")).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The journal: where a body is first written, plain, by one write call, before the record that refers to it is committed. Append-only
- * files `journal-NNNNNN.log`; a process never appends to a file of an earlier one, so a torn tail costs itself only. Compaction moves
+ * files `journal-NNNNNN.bin`; a process never appends to a file of an earlier one, so a torn tail costs itself only. Compaction moves
  * the bodies into packs and then removes the file.
  *
  * Record, little-endian: magic · crc32 of the rest of the header · SHA-256 of the body (32 bytes) · body size · number of extents ·
@@ -30,12 +30,12 @@ export interface JournalRecord {
 }
 
 export function journalPath(folder: string, number: number): string {
-  return join(folder, `journal-${String(number).padStart(6, "0")}.log`);
+  return join(folder, `journal-${String(number).padStart(6, "0")}.bin`);
 }
 
 /** Number of a journal file by its name, or null. */
 export function journalNumber(fileName: string): number | null {
-  const digits = /^journal-(\d{6,})\.log$/.exec(fileName)?.[1];
+  const digits = /^journal-(\d{6,})\.bin$/.exec(fileName)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
