@@ -11,7 +11,7 @@ export function compactJson(value: JsonValue): string {
   if (value === null) return "null";
   switch (typeof value) {
     case "string":
-      // JSON.stringify escapes half characters and nothing that stringText leaves; it is the fast one.
+      // JSON.stringify escapes half characters and nothing that `dumpJson` leaves; it is the fast one.
       return JSON.stringify(value);
     case "bigint":
     case "boolean":

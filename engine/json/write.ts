@@ -51,7 +51,7 @@ function unitEscape(unit: string): string {
 }
 
 /** A string in JSON quotes, as Python writes it. */
-export function stringText(value: string, ensureAscii = false): string {
+function stringText(value: string, ensureAscii = false): string {
   return `"${value.replace(ensureAscii ? escapedForAscii : escaped, unitEscape)}"`;
 }
 

@@ -1,6 +1,6 @@
 /** How templates fail. */
 
-export const templateErrorKinds = [
+const templateErrorKinds = [
   "raise_exception",
   "TemplateSyntaxError",
   "TemplateAssertionError",

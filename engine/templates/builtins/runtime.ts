@@ -15,5 +15,3 @@ export interface Runtime {
 
 /** A filter, test, method or global function: the subject, if any, is the first value. */
 export type Builtin = (runtime: Runtime, positional: readonly Value[], keywords: Keywords) => Value;
-
-export const noKeywords: Keywords = new Map();

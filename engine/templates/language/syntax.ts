@@ -1,6 +1,6 @@
 /** The tree of a parsed template. */
 
-export interface Position {
+interface Position {
   readonly line: number;
 }
 

@@ -100,7 +100,7 @@ function numeric(left: PythonNumber, operator: ArithmeticOperator, right: Python
 }
 
 /** Throws OverflowError for an int beyond the range of floats. */
-export function toFloat(value: PythonNumber): number {
+function toFloat(value: PythonNumber): number {
   const result = Number(value);
   if (typeof value === "bigint" && !Number.isFinite(result)) throw new TemplateError("OverflowError", "int too large to convert to float");
   return result;

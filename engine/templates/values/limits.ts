@@ -2,7 +2,7 @@
 import { TemplateError } from "../template-error.ts";
 import { maxTextLength } from "./text.ts";
 
-export const defaultLimits = { steps: 5_000_000, textLength: maxTextLength } as const;
+const defaultLimits = { steps: 5_000_000, textLength: maxTextLength } as const;
 
 /** Macros, callers and recursive loops inside one another. */
 const maxDepth = 200;

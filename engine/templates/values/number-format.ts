@@ -1,9 +1,8 @@
 /** Numbers as text with a given precision, rounded as Python does: the exact binary value, half to even. */
-import { floatText } from "../../json/index.ts";
 import { TemplateError } from "../template-error.ts";
 
 /** Digits after the point beyond this are refused. */
-export const maxPrecision = 1000;
+const maxPrecision = 1000;
 
 /** |value| as an exact fraction. */
 function exactFraction(value: number): { numerator: bigint; denominator: bigint } {
@@ -109,9 +108,4 @@ export function truncated(value: number): bigint {
   if (Number.isNaN(value)) throw new TemplateError("ValueError", "cannot convert float NaN to integer");
   if (!Number.isFinite(value)) throw new TemplateError("OverflowError", "cannot convert float infinity to integer");
   return BigInt(Math.trunc(value));
-}
-
-/** A float as `str()` prints it, without its sign. */
-export function plainFloat(value: number): string {
-  return floatText(Math.abs(value));
 }

@@ -106,16 +106,7 @@ export function transformText(text: Text, change: (plain: string) => string): Te
   return plainText(joined) === whole ? joined : markText(whole, text.marks[0]?.source ?? 0);
 }
 
-/** A result computed from these texts in a way that keeps no positions: marked as a whole if any of them is. */
-export function derivedText(plain: string, from: readonly Text[]): Text {
-  for (const text of from) {
-    const source = marksOf(text)[0]?.source;
-    if (source !== undefined) return markText(plain, source);
-  }
-  return plain;
-}
-
-export function hasSurrogates(plain: string): boolean {
+function hasSurrogates(plain: string): boolean {
   return /[\ud800-\udfff]/.test(plain);
 }
 
