@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../filter/parse.ts";
 import type { CallView, ExperimentView, RolloutView } from "../../service/views.ts";
 import { outcomeParts } from "./cells.tsx";
-import { buildRows, levelOf, parentIndex, sortColumns, sortRollouts } from "./rows.ts";
+import { activeIndex, buildRows, levelOf, parentIndex, sortColumns, sortRollouts } from "./rows.ts";
 
 const experiment = (id: string, createdAt: number) => ({ id, name: id, createdAt, total: 2 }) as ExperimentView;
 const rollout = (id: string, change: Partial<RolloutView> = {}) =>
@@ -42,6 +42,11 @@ describe("rows of Runs", () => {
     expect(rows.map((row) => row.key)).toEqual(["e/new", "r/a", "c/a/c", "r/b", "e/old", "e/old/reading"]);
     expect(rows.map(levelOf)).toEqual([1, 2, 3, 2, 1, 2]);
     expect([2, 1, 0].map((index) => parentIndex(rows, index))).toEqual([1, 0, -1]);
+  });
+
+  it("keep the active row where a person left it", () => {
+    const rows = buildRows({ ...sources, expanded: new Set(["e/new", "r/a"]) });
+    expect(["r/a", "c/a", "c/a/gone", "e/new/reading", "r/none", null].map((key) => activeIndex(rows, key))).toEqual([1, 2, 1, 0, -1, -1]);
   });
 
   it("open by themselves under a filter, and hide what has no match", () => {

@@ -112,3 +112,14 @@ export function parentIndex(rows: readonly Row[], index: number): number {
   }
   return -1;
 }
+
+/** Where the active row is. A remark gives way to the children that were read; a row that is gone to the row it was in. */
+export function activeIndex(rows: readonly Row[], active: string | null): number {
+  if (active === null) return -1;
+  const exact = rows.findIndex((row) => row.key === active);
+  if (exact !== -1) return exact;
+  const child = rows.findIndex((row) => row.key.startsWith(`${active}/`));
+  if (child !== -1) return child;
+  const [kind, id] = active.split("/");
+  return rows.findIndex((row) => row.key === (kind === "c" ? `r/${id}` : `${kind}/${id}`));
+}

@@ -12,7 +12,7 @@ import { count } from "../../words/numbers.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { Details } from "./details.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import type { Row, Sorting } from "./rows.ts";
+import { activeIndex, type Row, type Sorting } from "./rows.ts";
 import { RunsTable, rolloutOf } from "./runs-table.tsx";
 import { SavedRow } from "./saved-row.tsx";
 import { useRowHeight } from "./use-row-height.ts";
@@ -35,7 +35,7 @@ export function RunsScreen() {
   const active = useRunsSelection((state) => state.active);
   const detailsShown = useDetailsShown();
   const rowHeight = useRowHeight();
-  const row = data.rows.find((each) => each.key === active);
+  const row = data.rows[activeIndex(data.rows, active)];
   useRowCommands(row);
 
   if (data.experiments === undefined) return data.failure === null ? <Loading what="Reading the experiments" /> : <Failed failure={data.failure} />;

@@ -6,7 +6,7 @@ import { rolloutPlace } from "../../state/places.ts";
 import { setExpanded, useRunsSelection } from "../../state/runs-selection.ts";
 import { openPlace, selectRollout } from "../../state/workspace.ts";
 import { type RowActions, RowView } from "./row-view.tsx";
-import { closedKey, parentIndex, type Row, type SortColumn, type Sorting } from "./rows.ts";
+import { activeIndex, closedKey, parentIndex, type Row, type SortColumn, type Sorting } from "./rows.ts";
 
 const columns: readonly { readonly column: SortColumn | null; readonly label: string; readonly look: string }[] = [
   { column: "started", label: "Started", look: "" },
@@ -80,7 +80,7 @@ export function RunsTable({ rows, sorting, onSort, filtering, rowHeight }: RunsT
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const active = useRunsSelection((state) => state.active);
-  const index = rows.findIndex((row) => row.key === active);
+  const index = activeIndex(rows, active);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

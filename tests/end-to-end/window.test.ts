@@ -1,0 +1,207 @@
+/**
+ * The window alone, on a stand-in service with invented data: every screen, by pointer and by keyboard, in wide, narrow and zoomed
+ * windows, light and dark, with screenshots in test-results/window/. What the real service does in it is tested elsewhere.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type StandIn, startStandIn } from "../stand-ins/workbench-service/start.ts";
+import { HarnessesPage, SettingsPage, TasksPage } from "./pages/catalogue-pages.ts";
+import { RolloutPage } from "./pages/rollout-page.ts";
+import { RunsPage } from "./pages/runs-page.ts";
+import { launchBrowser, type WindowOptions, WorkbenchPage } from "./pages/workbench-page.ts";
+
+const shots = "test-results/window";
+
+/** Runs in the page: scrolls the grid 90 frames long by 50 rows a frame; the median time of a frame in ms. */
+const medianFrameOfScroll = `(async () => {
+  const grid = document.querySelector('[role="treegrid"]');
+  const gaps = [];
+  let last = performance.now();
+  for (let frame = 0; frame < 90; frame += 1) {
+    grid.scrollTop += 1400;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const now = performance.now();
+    gaps.push(now - last);
+    last = now;
+  }
+  return gaps.sort((left, right) => left - right)[45];
+})()`;
+
+const hasBrowser = existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium");
+
+describe.skipIf(!hasBrowser)("the window", () => {
+  let browser: Browser;
+  let service: StandIn | null = null;
+  let workbench: WorkbenchPage | null = null;
+
+  beforeAll(async () => {
+    mkdirSync(shots, { recursive: true });
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    const complaints = workbench?.complaints ?? [];
+    await workbench?.close();
+    service?.stop();
+    [service, workbench] = [null, null];
+    expect(complaints).toEqual([]);
+  });
+
+  async function open(serviceOptions: readonly string[] = [], window: WindowOptions = {}): Promise<WorkbenchPage> {
+    service = await startStandIn(serviceOptions);
+    workbench = await WorkbenchPage.open(browser, service.url, window);
+    return workbench;
+  }
+  const overflow = (page: WorkbenchPage["page"]): Promise<number> => page.evaluate("document.documentElement.scrollWidth - innerWidth");
+
+  it("begins on an empty store with two things to try", async () => {
+    for (const scheme of ["light", "dark"] as const) {
+      const page = await open(["--empty"], { scheme });
+      await new RunsPage(page).firstRun.waitFor();
+      await page.page.getByText("Local sandbox", { exact: true }).waitFor();
+      await page.screenshot(`${shots}/first-${scheme}.png`);
+      if (scheme === "light") {
+        await page.close();
+        service?.stop();
+      }
+    }
+  });
+
+  it("shows runs by the keyboard alone: expand, move, open a call, read tokens", async () => {
+    const page = await open();
+    const runs = new RunsPage(page);
+    await runs.rollouts.first().waitFor();
+    await runs.grid.focus();
+    for (const key of ["j", "j", "j", "j", "j", "j", "j", "ArrowRight", "ArrowDown"]) await page.press(key);
+    await runs.calls.first().waitFor();
+    await page.screenshot(`${shots}/runs-light.png`);
+    await page.press("Enter");
+    const rollout = new RolloutPage(page);
+    await rollout.request.getByRole("tab", { name: "Messages" }).waitFor();
+    for (const key of ["j", "j", "j"]) await page.press(key);
+    await rollout.response.getByText("calls bash").waitFor();
+    await page.screenshot(`${shots}/rollout-light.png`);
+    expect(await rollout.calls.locator("xpath=self::*[@aria-selected='true']").getAttribute("data-call")).toBe("4");
+
+    await page.press("t");
+    await rollout.tokens.first().waitFor();
+    expect(await rollout.maskedTokens.count()).toBeGreaterThan(10);
+    await page.press("e");
+    const edge = await rollout.cursor.getAttribute("data-token");
+    await page.press("e");
+    expect(await rollout.cursor.getAttribute("data-token")).not.toBe(edge);
+    await rollout.cursor.hover();
+    await rollout.tokenCard.waitFor();
+    await page.screenshot(`${shots}/tokens-light.png`);
+    await page.press("4");
+    await rollout.text.getByText("test_rows_match").waitFor();
+  });
+
+  it("filters, says what is wrong, keeps the rows until it is right", async () => {
+    const page = await open();
+    const runs = new RunsPage(page);
+    await runs.rollouts.first().waitFor();
+    const all = await runs.rollouts.count();
+    await page.press("/");
+    await page.page.keyboard.type("reward>high");
+    await page.page.getByRole("alert").getByText("needs a number").waitFor();
+    expect(await runs.rollouts.count()).toBe(all);
+    await runs.setFilter('outcome:failed reward:0 -harness:codex "verifier"');
+    await expect.poll(() => runs.rollouts.count()).toBeGreaterThan(0);
+    expect(await runs.withOutcome("succeeded").count()).toBe(0);
+    await runs.setFilter("task=nothing");
+    await page.page.getByText("No rollout matches").waitFor();
+    await page.page.getByRole("button", { name: "Clear filter" }).click();
+    await expect.poll(() => runs.rollouts.count()).toBe(all);
+  });
+
+  it("starts an experiment; a mistake sits under its field", async () => {
+    const page = await open();
+    const form = await new RunsPage(page).newExperiment();
+    await form.getByText("6 rollouts will run").waitFor();
+    await form.getByLabel("k", { exact: true }).fill("eight");
+    await form.getByRole("button", { name: "Start experiment" }).click();
+    await form.getByText("k is a whole number from 1, for example 8.").waitFor();
+    await page.screenshot(`${shots}/new-experiment-light.png`);
+    await form.getByLabel("k", { exact: true }).fill("4");
+    await form.getByRole("textbox", { name: "Folder of a task package" }).fill("/nowhere");
+    await form.getByRole("textbox", { name: "Folder of a task package" }).press("Enter");
+    await form.getByRole("button", { name: "Start experiment" }).click();
+    await form.getByText("There is no task package at /nowhere.").waitFor();
+    await form.getByText("/nowhere", { exact: true }).click();
+    await form.getByRole("button", { name: "Start experiment" }).click();
+    await form.waitFor({ state: "detached" });
+  });
+
+  it("tests a task, probes a harness, changes the theme", async () => {
+    const page = await open([], { scheme: "dark" });
+    await page.show("Tasks");
+    const tasks = new TasksPage(page);
+    await tasks.task("csv-dedupe-stable").click();
+    await tasks.runAll();
+    await tasks.bench.getByText("1 scored").waitFor();
+    await page.screenshot(`${shots}/tasks-dark.png`);
+    await tasks.task("my-first-task").click();
+    await page.page.getByText("task.toml:12").first().waitFor();
+    await page.show("Harnesses");
+    const harnesses = new HarnessesPage(page);
+    await harnesses.harness("codex").click();
+    await harnesses.probe();
+    await harnesses.details.getByText("A call arrived").waitFor();
+    await page.screenshot(`${shots}/harnesses-dark.png`);
+    await page.show("Settings");
+    await new SettingsPage(page).theme("Light");
+    expect(await page.page.evaluate("document.documentElement.dataset.theme")).toBe("light");
+    await page.screenshot(`${shots}/settings-light.png`);
+  });
+
+  it("fits narrow and zoomed windows without a horizontal scroll", async () => {
+    for (const [width, height] of [
+      [1100, 700],
+      [720, 450],
+    ] as const) {
+      const page = await open([], { width, height, scheme: "dark" });
+      const runs = new RunsPage(page);
+      await runs.rollouts.first().waitFor();
+      expect(await overflow(page.page)).toBeLessThanOrEqual(0);
+      await page.screenshot(`${shots}/runs-dark-${width}x${height}.png`);
+      await runs.rollouts.nth(5).dblclick();
+      await new RolloutPage(page).calls.first().waitFor();
+      expect(await overflow(page.page)).toBeLessThanOrEqual(0);
+      await page.screenshot(`${shots}/rollout-dark-${width}x${height}.png`);
+      if (width === 1100) {
+        await page.close();
+        service?.stop();
+      }
+    }
+  });
+
+  it("draws the first of 1,500 rollouts within a second and scrolls 30,000 calls without holding up the page", async () => {
+    const page = await open(["--rollouts", "1500", "--calls", "30000"]);
+    const runs = new RunsPage(page);
+    await runs.rollouts.first().waitFor();
+    const started = Date.now();
+    await page.page.reload();
+    await runs.rollouts.first().waitFor();
+    expect(Date.now() - started).toBeLessThan(3000);
+    await runs.setFilter("calls>20000");
+    await runs.rollouts.first().click();
+    await page.press("ArrowRight");
+    await runs.calls.first().waitFor({ timeout: 20_000 });
+    const slow = await page.page.evaluate<number>(medianFrameOfScroll);
+    // Half of the frames in 40 ms on a loaded machine of two cores; on an idle one they take one frame each.
+    expect(slow).toBeLessThan(40);
+    expect(await runs.grid.locator('[role="row"]').count()).toBeLessThan(120);
+  });
+
+  it("comes back by itself after the service was away", async () => {
+    const page = await open();
+    await new RunsPage(page).rollouts.first().waitFor();
+    service?.stop();
+    await page.statusBar.getByText("Reconnecting").waitFor();
+    expect(await new RunsPage(page).rollouts.count()).toBeGreaterThan(3);
+    // The browser logs every refused connection; that is what is tested here.
+    page.complaints.length = 0;
+  });
+});
