@@ -30,6 +30,7 @@ export function readArrival(request: ArrivedRequest, volatileFields: readonly st
     ...rest,
     requestKey: hash("sha256", request.body, "hex"),
     conversation: null,
+    asWritten: null,
     reply: plainReply,
     attachments: [],
     refusal: why,
@@ -56,6 +57,7 @@ export function readArrival(request: ArrivedRequest, volatileFields: readonly st
     ...rest,
     requestKey: key,
     conversation: decoded.conversation,
+    asWritten: body.raw,
     reply: decoded.reply,
     attachments,
     refusal: null,
@@ -79,7 +81,7 @@ function parseBody(bytes: Uint8Array): RequestBody | Fault {
 
 /** JSON.stringify writes a half character, and only that, as an escape of the surrogate range. */
 function holdsHalfCharacter(body: RequestBody): boolean {
-  return /\\u[dD][89a-fA-F]/.test(body.text) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(body.value));
+  return (body.text.includes("\\ud") || body.text.includes("\\uD")) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(body.value));
 }
 
 /** SHA-256 of what makes a request equal to another. */

@@ -24,6 +24,7 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
   const result = await upstream.complete(
     {
       conversation,
+      ...(entry.asWritten === null || conversation.messages !== entry.conversation?.messages ? {} : { asWritten: entry.asWritten }),
       ...(prepared === null || tokenIn === null ? {} : { promptIds: prepared.prompt.ids, endIds: tokenIn.endIds }),
       rolloutId,
       attempt: options.attempt,

@@ -17,6 +17,8 @@ export interface Arrival {
   readonly unknownPath: boolean;
   readonly requestKey: string;
   readonly conversation: Conversation | null;
+  /** The members of its JSON object as written; null when it could not be read. */
+  readonly asWritten: ReadonlyMap<string, string> | null;
   readonly reply: ReplyShape;
   readonly attachments: readonly BlobHash[];
   /** Why it goes no further; null for a request that the policy is asked. */

@@ -53,7 +53,10 @@ export function buildRecord(finished: FinishedCall, context: RecordContext): Bui
   const exchange =
     entry.exchange === null || secretSeen
       ? null
-      : { request: put(entry.exchange.request, "upstream requests"), response: put(entry.exchange.response) };
+      : {
+          request: entry.exchange.request === null ? null : put(entry.exchange.request, "upstream requests"),
+          response: put(entry.exchange.response),
+        };
   const call: CallRecord = {
     id: entry.id,
     rolloutId: context.rolloutId,

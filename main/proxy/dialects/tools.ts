@@ -2,21 +2,26 @@
 import type { ToolDefinition } from "../../../engine/conversation/index.ts";
 import { type JsonSlice, sliceJson } from "../../../engine/json/index.ts";
 
-/** A harness sends the same tools with every call: the last few texts keep their reading. */
-const read = new Map<string, readonly ToolDefinition[]>();
-const remembered = 32;
+interface ReadTools {
+  readonly dialect: "chat" | "responses";
+  readonly text: string;
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** A harness sends the same tools with every call: the last few texts keep their reading. Comparing is cheaper than hashing. */
+const read: ReadTools[] = [];
+const remembered = 16;
 
 /** `text` is the valid JSON of the `tools` member, or undefined when there is none. */
 export function readTools(text: string | undefined, dialect: "chat" | "responses"): readonly ToolDefinition[] {
   if (text === undefined || text === "null") return [];
-  const key = dialect + text;
-  const known = read.get(key);
-  if (known !== undefined) return known;
+  const known = read.find((each) => each.text === text && each.dialect === dialect);
+  if (known !== undefined) return known.tools;
   const tools = sliceJson(text)
     .items()
     .flatMap((tool) => readTool(tool, dialect));
-  if (read.size >= remembered) for (const oldest of [...read.keys()].slice(0, remembered / 2)) read.delete(oldest);
-  read.set(key, tools);
+  read.unshift({ dialect, text, tools });
+  read.length = Math.min(read.length, remembered);
   return tools;
 }
 

@@ -32,9 +32,10 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   const model = await server.model(signal);
   if (!model.ok) return model;
   const sameDialect = request.labels.dialect === "chat";
-  const encoded = chatRequestMembers(request.conversation, { media: options.media, rules: options.rules, sameDialect });
+  const encoded = chatRequestMembers(request.conversation, { media: options.media, rules: options.rules, sameDialect, asWritten: request.asWritten });
   if (!encoded.ok) return { ok: false, failure: { kind: "bad-request", message: encoded.message, remedy: "", retryable: false } };
   const notes = [...encoded.notes];
+  let asWritten = encoded.asWritten && options.ask.length === 0;
   let maxTokens = request.conversation.sampling.maxTokens;
   const send = (members: readonly string[]): Promise<ServerReply> => {
     const all = [`"model":${JSON.stringify(model.model)}`, `"stream":false`, ...members, ...options.ask];
@@ -46,11 +47,14 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
     const left = overflow.window - overflow.prompt;
     notes.push(`The request asked for ${maxTokens} tokens; ${left} were left of the window of ${overflow.window}.`);
     maxTokens = left;
+    asWritten = false;
     reply = await send([...encoded.members.filter((member) => !member.startsWith('"max_tokens"')), `"max_tokens":${left}`]);
   }
-  if (!reply.ok) return reply;
+  const kept = (exchange: UpstreamExchange): UpstreamExchange => (asWritten ? { ...exchange, request: null } : exchange);
+  if (!reply.ok) return reply.exchange === undefined ? reply : { ...reply, exchange: kept(reply.exchange) };
+  const exchange = kept(reply.exchange);
   const read = readServerAnswer(reply.text, reply.contentType);
-  if (!read.ok) return { ok: false, failure: garbledFailure(server.base, read.problem), exchange: reply.exchange };
+  if (!read.ok) return { ok: false, failure: garbledFailure(server.base, read.problem), exchange };
   const answer = answerOfServer(read.answer, maxTokens, read.answer.model ?? model.model);
-  return { ok: true, answer, completion: read.completion, exchange: reply.exchange, notes };
+  return { ok: true, answer, completion: read.completion, exchange, notes };
 }

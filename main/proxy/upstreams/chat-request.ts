@@ -10,7 +10,13 @@ import { mediaUrl } from "../dialects/media.ts";
 import type { MessageRules } from "./definition.ts";
 
 export type EncodedRequest =
-  | { readonly ok: true; readonly members: readonly string[]; readonly notes: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly members: readonly string[];
+      readonly notes: readonly string[];
+      /** The client's own members, but for those of the caller. */
+      readonly asWritten: boolean;
+    }
   | { readonly ok: false; readonly message: string };
 
 export interface ChatRequestOptions {
@@ -18,10 +24,17 @@ export interface ChatRequestOptions {
   readonly rules: MessageRules;
   /** The request came in this dialect too: its unknown fields, items and tools mean something to the server. */
   readonly sameDialect: boolean;
+  readonly asWritten?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Members of the request's JSON object, as text; the caller adds the model and what it asks of the server. */
 export function chatRequestMembers(conversation: Conversation, options: ChatRequestOptions): EncodedRequest {
+  const written = options.asWritten;
+  if (options.sameDialect && written !== undefined && goesAsWritten(conversation, written, options.rules)) {
+    const members = [...written].filter(([name]) => !ownMembers.has(name)).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+    const { maxTokens } = conversation.sampling;
+    return { ok: true, members: maxTokens === undefined ? members : [...members, `"max_tokens":${maxTokens}`], notes: [], asWritten: true };
+  }
   const notes: string[] = [];
   const messages: string[] = [];
   for (const message of arrange(conversation.messages, options.rules)) {
@@ -39,7 +52,23 @@ export function chatRequestMembers(conversation: Conversation, options: ChatRequ
   members.push(...samplingMembers(conversation.sampling));
   const extra = conversation.extra.trim().slice(1, -1);
   if (options.sameDialect && extra !== "") members.push(extra);
-  return { ok: true, members, notes };
+  return { ok: true, members, notes, asWritten: false };
+}
+
+/** What the caller decides, whatever the client wrote. */
+const ownMembers: ReadonlySet<string> = new Set(["model", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"]);
+
+/** Nothing of the messages has to be moved, merged, renamed or mended for this server. */
+function goesAsWritten({ messages }: Conversation, written: ReadonlyMap<string, string>, rules: MessageRules): boolean {
+  const text = written.get("messages") ?? "";
+  if (text.includes("\\ud") || text.includes("\\uD")) return false;
+  return messages.every((message, index) => {
+    const before = messages[index - 1]?.role;
+    if (message.role === "developer") return rules.developer === "developer";
+    if (message.role === "tool") return message.content.every((part) => part.type === "text");
+    if (message.role === "system") return !(rules.mergeSystem && index === 1 && before === "system");
+    return !(rules.mergeUser && message.role === "user" && before === "user");
+  });
 }
 
 export function samplingMembers(sampling: Conversation["sampling"]): readonly string[] {

@@ -3,6 +3,8 @@ import type { Answer, CaptureLevel, Conversation } from "../../../engine/convers
 
 export interface UpstreamRequest {
   readonly conversation: Conversation;
+  /** The request as the client wrote it: members of its JSON object, as text. Absent when the conversation says something else by now. */
+  readonly asWritten?: ReadonlyMap<string, string>;
   /** Token-in: the whole prompt as ids, built by the proxy. Absent = the upstream renders the messages itself. */
   readonly promptIds?: Int32Array;
   /** With `promptIds`: ids after which the policy's turn is over. */
@@ -44,7 +46,8 @@ export type UpstreamResult =
   | { readonly ok: false; readonly failure: UpstreamFailure; readonly exchange?: UpstreamExchange };
 
 export interface UpstreamExchange {
-  readonly request: Uint8Array;
+  /** null = the client's own body, but for the model, the limit of tokens and streaming. */
+  readonly request: Uint8Array | null;
   readonly response: Uint8Array;
 }
 

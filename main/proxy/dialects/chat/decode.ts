@@ -75,10 +75,18 @@ function readMessage(message: ChatMessage, media: MediaStore, raw: () => string)
 
 const messageMembers: ReadonlySet<string> = new Set(["role", "content", "name", "reasoning_content", "reasoning", "tool_calls", "tool_call_id"]);
 
+const none = {};
+
 /** Fields of a message that have no place of their own; a field that says nothing is none. */
 function extraOf(message: ChatMessage): { readonly extra?: string } {
-  const rest = Object.entries(message).filter(([name, value]) => !messageMembers.has(name) && value !== null && value !== undefined);
-  return rest.length === 0 ? {} : { extra: JSON.stringify(Object.fromEntries(rest)) };
+  let rest: Record<string, unknown> | null = null;
+  for (const name in message) {
+    const value = message[name];
+    if (messageMembers.has(name) || value === null || value === undefined) continue;
+    rest ??= {};
+    rest[name] = value;
+  }
+  return rest === null ? none : { extra: JSON.stringify(rest) };
 }
 
 function readAssistant(message: ChatMessage, content: readonly ContentPart[]): AssistantMessage {
