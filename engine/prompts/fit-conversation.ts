@@ -29,6 +29,8 @@ export function fitConversation(conversation: Conversation, rules: ConversationR
   const placed = placeSystemText(plain, rules, notes);
   const messages = rules.userTurns === "joined" ? joinUserTurns(placed, notes) : placed;
   if (conversation.tools.some((tool) => tool.kind === "other")) notes.add("A tool of a kind that this policy can't be given was left out.");
+  const { toolChoice } = conversation;
+  if (toolChoice === "required" || typeof toolChoice === "object") notes.add("This policy can't be made to call a tool: tool_choice was left out.");
   return { messages, adaptations: [...notes] };
 }
 

@@ -17,7 +17,8 @@ export function readSampledAnswer(sampled: SampledAnswer, { tokenizer, format, e
   if (last !== undefined && endIds.has(last)) ids.pop();
   const text = tokenizer.decode(ids);
   const { content, reasoning, toolCalls, unparsed } = parseAnswer(beforeStop(text, sampled.conversation.sampling.stop ?? []), {
-    format,
+    // A harness that forbids calls gets what looks like one as text.
+    format: sampled.conversation.toolChoice === "none" ? null : format,
     tools: sampled.conversation.tools.filter((tool) => tool.kind === "function"),
     reasoningOpenedByPrompt: sampled.reasoningOpened,
   });

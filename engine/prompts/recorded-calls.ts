@@ -5,20 +5,27 @@
 import type { Conversation } from "../conversation/index.ts";
 import type { BreakCause } from "../graph/index.ts";
 import type { AssembledPrompt } from "./contract.ts";
+import { type IdChain, idsOf } from "./id-chain.ts";
 import { messageKey, toolsKey } from "./message-keys.ts";
 
 export interface RecordedCall {
   readonly callId: string;
-  readonly promptIds: Int32Array;
+  readonly prompt: IdChain<RecordedCall>;
   readonly sampledIds: Int32Array;
   /** Messages of its request: the answer is the message of this index. */
   readonly messageCount: number;
 }
 
+/** A prompt without its ids, and what it goes on from. */
+export interface KeptPrompt {
+  readonly facts: Omit<AssembledPrompt, "ids">;
+  readonly ids: IdChain<RecordedCall>;
+}
+
 interface Place {
   readonly next: Map<string, Place>;
   /** The prompt made for the request that ends here. */
-  prompt: AssembledPrompt | null;
+  prompt: KeptPrompt | null;
   /** Calls whose answer ends here, oldest first. */
   readonly answered: RecordedCall[];
 }
@@ -31,7 +38,7 @@ export interface Continuation {
   /** The recorded call that the conversation goes on from; null for none. */
   readonly parent: RecordedCall | null;
   /** The prompt made for exactly this request before; null for none. */
-  readonly same: AssembledPrompt | null;
+  readonly same: KeptPrompt | null;
   /** Why it goes on from none, where that can be told; null too when nothing was recorded. */
   readonly breakCause: BreakCause | null;
 }
@@ -42,15 +49,18 @@ export class RecordedCalls {
   #count = 0;
 
   /** An answer that was delivered. */
-  add(conversation: Conversation, answerKey: string, call: RecordedCall): void {
-    step(this.#placeOf(conversation), answerKey).answered.push(call);
+  add(conversation: Conversation, answerKey: string, call: Omit<RecordedCall, "prompt"> & { readonly promptIds: Int32Array }): void {
+    const place = this.#placeOf(conversation);
+    const { promptIds, ...rest } = call;
+    const before = place.prompt?.ids.before ?? null;
+    step(place, answerKey).answered.push({ ...rest, prompt: sharedWith(before, promptIds) });
     this.#count++;
   }
 
   /** The prompt that was made for a request. */
-  keep(conversation: Conversation, prompt: AssembledPrompt): void {
+  keep(conversation: Conversation, prompt: KeptPrompt): void {
     this.#placeOf(conversation).prompt = prompt;
-    if (prompt.parentCallId !== null) this.#continued.add(prompt.parentCallId);
+    if (prompt.ids.before !== null) this.#continued.add(prompt.ids.before.callId);
   }
 
   /**
@@ -114,4 +124,11 @@ function depthBelow(place: Place): number {
   let depth = 0;
   for (let level = [...place.next.values()]; level.length > 0; level = level.flatMap((each) => [...each.next.values()])) depth++;
   return depth;
+}
+
+/** The ids as what they add to a call's, where they begin with those. */
+function sharedWith(before: RecordedCall | null, ids: Int32Array): IdChain<RecordedCall> {
+  const shared = before === null ? null : idsOf({ before, added: new Int32Array(0) });
+  const isShared = shared !== null && shared.length <= ids.length && shared.every((id, index) => ids[index] === id);
+  return isShared ? { before, added: ids.slice(shared.length) } : { before: null, added: ids };
 }
