@@ -66,12 +66,12 @@ function assemble(dataFolder: string, bodyFolder: string, options: StoreOptions,
   const redactor = createRedactor();
   const guard = createDiskGuard(dataFolder, options.reserveBytes ?? defaultReserveBytes);
   const explain = (error: unknown) => (isDiskFull(error) ? diskFull(dataFolder, null, error) : error);
-  const journals = createJournals(bodyFolder, recovered.nextJournal, explain);
+  const journals = createJournals(bodyFolder, recovered.nextJournal, { power, explain });
   const packs = new PackWriter(bodyFolder, recovered.lastPack.number, recovered.lastPack.size);
   const keys = createRecordKeys(db);
   const bodies = createBodyStore(db, bodyFolder, redactor, guard, journals);
   const writer = createWriter(db, {
-    beforeCommit: () => journals.flush(power),
+    beforeCommit: journals.flush,
     committed() {
       bodies.committed();
       upkeep.noteWrite();

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,25 @@ describe("upkeep", () => {
     expect(journals()).toHaveLength(1);
     store.updateRollout("r1", { phase: "ended" });
     await until(() => journals().length === 0);
+    expect(await store.check()).toEqual([]);
+  });
+
+  it("is stopped by closing at any moment, and leaves nothing to repair", async () => {
+    for (let round = 0; round < 6; round++) {
+      for (let index = 0; index < 20; index++) {
+        const request = Buffer.from(randomBytes(20_000).toString("base64"));
+        store.recordCall(sampleCall(store, "r1", round * 100 + index, request, Buffer.from("answer")), null);
+      }
+      const outcome = store.compact().then(
+        () => "done",
+        (error: unknown) => String(error),
+      );
+      await wait(round * 60);
+      store.close();
+      expect(await outcome).toMatch(/done|the store is closed/);
+      store = openStore(folder);
+      expect(store.repairs).toEqual([]);
+    }
     expect(await store.check()).toEqual([]);
   });
 

@@ -107,21 +107,28 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint });
   }
 
-  function adopt(part: PackedPart): void {
+  /** The frame is on the disk before rows say so: until then the journal is the only place that counts. */
+  async function adopt(part: PackedPart): Promise<void> {
     let location: FrameLocation | null = null;
     try {
-      location = part.frame === null ? null : packs.append(part.frame.bytes);
-      writer.write(() => {
-        if (part.frame !== null && location !== null) {
-          const frame = Number(insertFrame.run(location.pack, location.offset, location.stored, part.frame.length).lastInsertRowid);
-          for (const chunk of part.frame.chunks) insertChunk.run(chunk.key, chunk.hash, frame, chunk.offset, chunk.length);
-        }
-        bodies.adopt(part.bodies);
-      });
+      if (part.frame !== null) {
+        location = packs.append(part.frame.bytes);
+        await background.ask({ type: "sync", files: packs.takeUnsynced(), checkpoint: null });
+      }
+      writer.write(() => insertPart(part, location));
+      packs.commit();
     } catch (error) {
-      if (location !== null) packs.retract(location);
+      packs.retract();
       throw explain(error);
     }
+  }
+
+  function insertPart(part: PackedPart, location: FrameLocation | null): void {
+    if (part.frame !== null && location !== null) {
+      const frame = Number(insertFrame.run(location.pack, location.offset, location.stored, part.frame.length).lastInsertRowid);
+      for (const chunk of part.frame.chunks) insertChunk.run(chunk.key, chunk.hash, frame, chunk.offset, chunk.length);
+    }
+    bodies.adopt(part.bodies);
   }
 
   async function compact(): Promise<void> {
@@ -131,7 +138,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     if (rows.length > 0) {
       const toMove = rows.map((row) => ({ ...row, hash: row.hash.toString("hex") }));
       await background.ask({ type: "compact", bodies: toMove, nextChunk: (lastChunk.get()?.key ?? 0) + 1 }, adopt);
-      await background.ask({ type: "sync", files: [...packs.takeUnsynced(), ...journals.takeUnsynced()], checkpoint: "PASSIVE" });
+      await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint: "PASSIVE" });
     }
     const awaited = bodies.journalsAwaited();
     for (const number of journals.sealed()) {

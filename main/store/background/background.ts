@@ -8,7 +8,7 @@ import type { FromWorker, PackedPart, Request, ToWorker } from "./messages.ts";
 
 export interface Background {
   /** `adopt` gets each part of a compaction; when it throws, the compaction stops and the promise rejects. */
-  ask(request: Request, adopt?: (part: PackedPart) => void): Promise<readonly StoreProblem[]>;
+  ask(request: Request, adopt?: (part: PackedPart) => Promise<void>): Promise<readonly StoreProblem[]>;
   close(): void;
 }
 
@@ -18,7 +18,7 @@ const longestGoodbyeMs = 2000;
 interface Pending {
   readonly resolve: (problems: readonly StoreProblem[]) => void;
   readonly reject: (error: unknown) => void;
-  readonly adopt: (part: PackedPart) => void;
+  readonly adopt: (part: PackedPart) => Promise<void>;
 }
 
 export function createBackground(dataFolder: string, bodyFolder: string): Background {
@@ -42,14 +42,14 @@ export function createBackground(dataFolder: string, bodyFolder: string): Backgr
     const asked = pending.get(message.id);
     if (asked === undefined) return;
     if (message.type === "part") {
-      try {
-        asked.adopt(message.part);
-        send({ type: "adopted", id: message.id, go: true });
-      } catch (error) {
-        settle(message.id);
-        asked.reject(error);
-        send({ type: "adopted", id: message.id, go: false });
-      }
+      asked.adopt(message.part).then(
+        () => send({ type: "adopted", id: message.id, go: true }),
+        (error: unknown) => {
+          settle(message.id);
+          asked.reject(error);
+          send({ type: "adopted", id: message.id, go: false });
+        },
+      );
       return;
     }
     settle(message.id);
@@ -75,7 +75,7 @@ export function createBackground(dataFolder: string, bodyFolder: string): Backgr
   }
 
   return {
-    ask(request, adopt = () => undefined) {
+    ask(request, adopt = () => Promise.resolve()) {
       return new Promise((resolve, reject) => {
         if (closed) {
           reject(failure("the store is closed"));

@@ -13,8 +13,8 @@ export interface JournalBody {
 }
 
 export type Request =
-  /** fsync these files, then move the write-ahead log into the database. */
-  | { readonly type: "sync"; readonly files: readonly string[]; readonly checkpoint: Checkpoint }
+  /** fsync these files, then, if asked, move the write-ahead log into the database. */
+  | { readonly type: "sync"; readonly files: readonly string[]; readonly checkpoint: Checkpoint | null }
   /** Cut bodies into chunks and give back frames; each must be acknowledged by `adopted` before the next comes. */
   | { readonly type: "compact"; readonly bodies: readonly JournalBody[]; readonly nextChunk: number }
   | { readonly type: "verify" };

@@ -1,12 +1,12 @@
 /** The store's worker thread: everything slow that must not stop the event loop of the service. See `messages.ts`. */
 
 import { hash as digest } from "node:crypto";
-import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { BodyReader } from "../bodies/body-reader.ts";
 import type { StoreProblem } from "../contract.ts";
 import { type Database, databaseFile, loadSqlite } from "../database.ts";
+import { syncFile, syncFolder } from "../durable.ts";
 import type { Checkpoint, FromWorker, JournalBody, Request, ToWorker } from "./messages.ts";
 import { packBodies } from "./pack-bodies.ts";
 import { verifyStore } from "./verify.ts";
@@ -46,16 +46,10 @@ async function answer(id: number, request: Request): Promise<readonly StoreProbl
   }
 }
 
-function sync(files: readonly string[], checkpoint: Checkpoint): readonly StoreProblem[] {
-  for (const path of files) {
-    const file = openSync(path, "r+");
-    try {
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-  }
-  db.pragma(`wal_checkpoint(${checkpoint})`);
+function sync(files: readonly string[], checkpoint: Checkpoint | null): readonly StoreProblem[] {
+  for (const path of files) syncFile(path);
+  if (files.length > 0) syncFolder(bodyFolder);
+  if (checkpoint !== null) db.pragma(`wal_checkpoint(${checkpoint})`);
   return [];
 }
 

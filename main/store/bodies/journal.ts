@@ -47,6 +47,7 @@ export class JournalWriter {
   #queued: Uint8Array[] = [];
   #queuedBytes = 0;
   #written = 0;
+  #synced = 0;
 
   constructor(folder: string, number: number) {
     this.number = number;
@@ -108,7 +109,9 @@ export class JournalWriter {
   }
 
   sync(): void {
+    if (this.#synced === this.#written) return;
     fsyncSync(this.#file);
+    this.#synced = this.#written;
   }
 
   close(): void {

@@ -1,13 +1,14 @@
 /** The journal files of this process: the one being written, those that are full, and what a commit needs flushed. */
 import { readdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { syncFolder } from "../durable.ts";
 import { JournalWriter, journalNumber, journalPath } from "./journal.ts";
 
 export interface Journals {
   /** The file to append to; starts one when there is none or the last is full. */
   active(): JournalWriter;
-  /** Bodies up to here survive the process; with `sync`, a power failure too. */
-  flush(sync?: boolean): void;
+  /** What was appended so far survives the process. */
+  flush(): void;
   flushWhenLarge(): void;
   /** Ends the active file, so that every journal can be compacted. */
   seal(): void;
@@ -25,8 +26,15 @@ export interface Journals {
 const fullJournalBytes = 64 * 1024 * 1024;
 const mostQueuedBytes = 4 * 1024 * 1024;
 
-/** `next`: a number above every journal that exists or is named in the database. `explain`: the error to throw in place of a failed write's. */
-export function createJournals(folder: string, next: number, explain: (error: unknown) => unknown): Journals {
+export interface JournalOptions {
+  /** Every flush is to survive a power failure. */
+  readonly power: boolean;
+  /** The error to throw in place of a failed write's. */
+  readonly explain: (error: unknown) => unknown;
+}
+
+/** `next`: a number above every journal that exists or is named in the database. */
+export function createJournals(folder: string, next: number, { power, explain }: JournalOptions): Journals {
   let number = next;
   let writer: JournalWriter | null = null;
   const unsynced = new Set<string>();
@@ -34,6 +42,7 @@ export function createJournals(folder: string, next: number, explain: (error: un
   function flush(): void {
     try {
       writer?.flush();
+      if (power) writer?.sync();
     } catch (error) {
       throw explain(error);
     }
@@ -62,14 +71,12 @@ export function createJournals(folder: string, next: number, explain: (error: un
       if (writer === null) {
         writer = new JournalWriter(folder, number);
         number += 1;
+        if (power) syncFolder(folder);
       }
       unsynced.add(writer.path);
       return writer;
     },
-    flush(sync = false) {
-      flush();
-      if (sync) writer?.sync();
-    },
+    flush,
     flushWhenLarge() {
       if (writer !== null && writer.queuedBytes > mostQueuedBytes) flush();
     },

@@ -72,6 +72,7 @@ export class PackWriter {
   readonly #folder: string;
   #number: number;
   #size: number;
+  #committed: number;
   #file: number | null = null;
   readonly #unsynced = new Set<string>();
 
@@ -80,6 +81,7 @@ export class PackWriter {
     this.#folder = folder;
     this.#number = number;
     this.#size = size;
+    this.#committed = size;
   }
 
   /** Packs written since the last call. */
@@ -94,6 +96,7 @@ export class PackWriter {
       this.close();
       this.#number += 1;
       this.#size = 0;
+      this.#committed = 0;
     }
     const path = packPath(this.#folder, this.#number);
     this.#file ??= openSync(path, this.#size === 0 ? "w+" : "r+", 0o600);
@@ -109,14 +112,20 @@ export class PackWriter {
     return location;
   }
 
-  /** Forgets a frame that was appended last and whose rows were not committed. */
-  retract(location: FrameLocation): void {
-    if (this.#file === null || location.pack !== this.#number || location.offset + location.stored !== this.#size) return;
-    this.#size = location.offset;
-    ftruncateSync(this.#file, this.#size);
+  /** The rows of what was appended are committed. */
+  commit(): void {
+    this.#committed = this.#size;
+  }
+
+  /** Takes back what was appended since the last commit. */
+  retract(): void {
+    if (this.#file === null || this.#size === this.#committed) return;
+    ftruncateSync(this.#file, this.#committed);
+    this.#size = this.#committed;
   }
 
   close(): void {
+    this.retract();
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
