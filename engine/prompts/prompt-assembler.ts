@@ -54,6 +54,8 @@ export class PromptAssembler {
     const closing = closingToken(shown, turn, special, endIds);
     if (closing !== null) return this.#afterToken(shown, closing, sampledIds);
     const asText = this.#renderTurn(fitted.messages, turn, asSentinel, conversation, now);
+    const closingText = closingToken(asText, turn, special, endIds);
+    if (closingText !== null) return this.#afterToken(asText, closingText, sampledIds);
     const end = endOfText(asText, turn);
     return end === null ? null : this.#encodeAfterText(asText, end);
   }

@@ -1,16 +1,16 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantMessage, Message } from "../conversation/index.ts";
+import { compileTemplate } from "../templates/index.ts";
 import { createPromptBuilder, type PromptHistory } from "./index.ts";
 import {
   answered,
   anyText,
   anyTurn,
   asHarnessSends,
-  builderOf,
   conversationOf,
-  readTemplate,
-  readTokenizer,
+  fixtureReader,
   runTool,
   said,
   sample,
@@ -19,6 +19,8 @@ import {
   writeCall,
 } from "./simulated-rollout.test-data.ts";
 
+const fixtures = new URL("../../tests/fixtures/", import.meta.url);
+const { readTokenizer, readTemplate, builderOf } = fixtureReader((path) => readFileSync(new URL(path, fixtures), "utf8"));
 const now = new Date("2031-02-07T09:05:03");
 const asSampled = { mode: "as-sampled", now } as const;
 const asTemplate = { mode: "as-template", now } as const;
@@ -188,6 +190,44 @@ describe("a turn", () => {
       callId: String,
     });
     expect(read.message).toMatchObject({ reasoning: "hm", content: [{ type: "text", text: "yes" }] });
+  });
+});
+
+describe("templates of other shapes", () => {
+  const tokenizer = readTokenizer("chatml-bpe");
+  const opening = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+  const shapes = {
+    "no closing token": `{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% endfor %}${opening}`,
+    "plain text": "{% for m in messages %}{{ m.role | title }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}Assistant: {% endif %}",
+    "a line end before the closing token": `{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}\n<|im_end|>\n{% endfor %}${opening}`,
+    "calls hidden": `{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}CALL{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}${opening}`,
+    "an opened thought": `{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}`,
+    "old turns dropped": `{% for m in messages[-1:] %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}${opening}`,
+  };
+  const inBetween = (shape: keyof typeof shapes, withCall: boolean): string | null => {
+    const history = createPromptBuilder({ tokenizer, template: compileTemplate(shapes[shape]) }).history();
+    const asked = conversationOf([said("user", "q")]);
+    const prompt = history.assemble(asked, asSampled);
+    const sampledIds = Int32Array.from([...tokenizer.encode("yes"), tokenizer.idOf("<|im_end|>") ?? -1]);
+    const message: AssistantMessage = withCall
+      ? { role: "assistant", content: [], toolCalls: [{ id: "1", kind: "function", name: "run", arguments: "{}" }] }
+      : answer("yes");
+    history.record({ callId: "1", conversation: asked, promptIds: prompt.ids, sampledIds, message });
+    const next = history.assemble(conversationOf([said("user", "q"), message, said("user", "on")]), asSampled);
+    if (next.parentCallId === null) return null;
+    return tokenizer.decode(next.ids.subarray(prompt.ids.length + sampledIds.length));
+  };
+
+  it.each([
+    ["no closing token", "<|im_start|>user\non<|im_start|>assistant\n"],
+    ["plain text", "\nUser: on\nAssistant: "],
+    ["a line end before the closing token", "\n<|im_start|>user\non\n<|im_end|>\n<|im_start|>assistant\n"],
+    ["calls hidden", "\n<|im_start|>user\non<|im_end|>\n<|im_start|>assistant\n"],
+    ["an opened thought", "\n<|im_start|>user\non<|im_end|>\n<|im_start|>assistant\n<think>\n"],
+    ["old turns dropped", null],
+  ] as const)("%s", (shape, expected) => {
+    expect(inBetween(shape, false)).toBe(expected);
+    expect(inBetween(shape, true)).toBe(expected);
   });
 });
 

@@ -1,5 +1,4 @@
 /** Test data: a harness and a policy that talk, as the prompt tests need them. */
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { AssistantMessage, Conversation, Message, ToolDefinition } from "../conversation/index.ts";
 import { type ChatTemplate, compileTemplate } from "../templates/index.ts";
@@ -8,24 +7,17 @@ import type { ToolCallFormat } from "../tool-calls/index.ts";
 import type { PromptBuilder } from "./index.ts";
 import { createPromptBuilder } from "./index.ts";
 
-const fixtures = new URL("../../tests/fixtures/", import.meta.url);
 export const tokenizerNames = ["chatml-bpe", "llama3-bpe", "spm-legacy", "spm-metaspace"] as const;
 export const templateNames = ["chatml-stable", "thinking-drop", "header-json", "inst-brackets", "pythonic-calls", "xml-coder"] as const;
 
-function readFixture(path: string): string {
-  return readFileSync(new URL(path, fixtures), "utf8");
-}
-
-export function readTokenizer(name: string): Tokenizer {
-  return loadTokenizer(readFixture(`tokenizers/${name}/tokenizer.json`), readFixture(`tokenizers/${name}/tokenizer_config.json`));
-}
-
-export function readTemplate(name: string): ChatTemplate {
-  return compileTemplate(readFixture(`chat-templates/${name}.jinja`));
-}
-
-export function builderOf(tokenizer: string, template: string): PromptBuilder {
-  return createPromptBuilder({ tokenizer: readTokenizer(tokenizer), template: readTemplate(template) });
+/** The fixtures, by a function that reads a file of `tests/fixtures`. */
+export function fixtureReader(readFixture: (path: string) => string) {
+  const readTokenizer = (name: string): Tokenizer =>
+    loadTokenizer(readFixture(`tokenizers/${name}/tokenizer.json`), readFixture(`tokenizers/${name}/tokenizer_config.json`));
+  const readTemplate = (name: string): ChatTemplate => compileTemplate(readFixture(`chat-templates/${name}.jinja`));
+  const builderOf = (tokenizer: string, template: string): PromptBuilder =>
+    createPromptBuilder({ tokenizer: readTokenizer(tokenizer), template: readTemplate(template) });
+  return { readTokenizer, readTemplate, builderOf };
 }
 
 export const runTool: ToolDefinition & { kind: "function" } = {
