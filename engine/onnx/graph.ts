@@ -37,6 +37,7 @@ export class Graph {
   readonly #inputs = new Map<string, ProtoValue>();
   readonly #outputs: GraphOutput[] = [];
   readonly #constants = new Map<string, Value>();
+  readonly #makers = new Map<string, () => Value>();
   #scope = "";
   #serial = 0;
 
@@ -114,6 +115,17 @@ export class Graph {
     } finally {
       this.#scope = outer;
     }
+  }
+
+  /** Says how to make a value again where that is cheaper than keeping it from its first use to its last (a widened weight). */
+  remade(value: Value, make: () => Value): Value {
+    this.#makers.set(value.name, make);
+    return value;
+  }
+
+  /** The value for a further use: made again if it is of that kind. */
+  again(value: Value): Value {
+    return this.#makers.get(value.name)?.() ?? value;
   }
 
   /** Gives a value out under `name`. Gradients are said in the order of the forward pass: it decides when they are computed. */

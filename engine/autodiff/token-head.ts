@@ -1,0 +1,104 @@
+/**
+ * The vocabulary head with its share of the objective Σ w·log-probability + Σ u·entropy: because the coefficients are given, each chunk of
+ * rows computes its logits, its outputs and its gradient by the hidden state at once, and one chunk of [rows, vocabulary] is alive.
+ * With z the logits, p = softmax z, H the entropy and t the target: ∂ log p_t/∂z_j = [j = t] − p_j and ∂H/∂z_j = −p_j·(z_j − lse + H).
+ */
+import { type Graph, knownSize, operations as op, type Value } from "../onnx/index.ts";
+import { barrier } from "./checkpoint.ts";
+import { addRows } from "./products.ts";
+import { plus, type Seed, type Tape } from "./tape.ts";
+
+export interface TokenHead {
+  /** [n, 1] each. */
+  readonly logprobs: Value;
+  readonly entropy: Value | null;
+  /** Derivatives of the objective by the hidden states and, if watched, the table. */
+  readonly seeds: readonly Seed[];
+}
+
+export interface TokenHeadOptions {
+  /** w and u, [n, 1]; null = outputs only (or no share of the entropy). */
+  readonly coefficients: { readonly logprob: Value; readonly entropy: Value | null } | null;
+  readonly withEntropy: boolean;
+  /** Rows of logits alive at once. */
+  readonly chunk: number;
+  /** The table is trained too. */
+  readonly trainsTable: boolean;
+}
+
+interface Part {
+  readonly logprobs: Value;
+  readonly entropy: Value | null;
+  readonly byHidden: Value | null;
+  /** p·(w + u·(z − lse + H)), negated: the gradient by the logits but for the target's own w. */
+  readonly byLogits: Value | null;
+  readonly hidden: Value;
+}
+
+/** hidden [n, width], table [vocabulary, width], targets int32 [n]. */
+export function tokenHead(tape: Tape, hidden: Value, table: Value, targets: Value, options: TokenHeadOptions): TokenHead {
+  const { graph } = tape;
+  const rows = knownSize(hidden.shape[0]);
+  const { coefficients } = options;
+  const parts: Part[] = [];
+  let byTable: Value | null = null;
+  for (let start = 0; start < rows; start += options.chunk) {
+    const end = Math.min(rows, start + options.chunk);
+    const take = (value: Value): Value => (end - start === rows ? value : op.slice(graph, value, 0, start, end));
+    const previous = parts.at(-1)?.byHidden ?? parts.at(-1)?.logprobs;
+    const own = take(hidden);
+    const part = headOfChunk(graph, previous === undefined ? own : barrier(graph, own, [previous]), table, take(targets), {
+      withEntropy: options.withEntropy,
+      logprob: coefficients === null ? null : take(coefficients.logprob),
+      entropyShare: coefficients === null || coefficients.entropy === null ? null : take(coefficients.entropy),
+    });
+    if (options.trainsTable && part.byLogits !== null) byTable = op.gemm(graph, part.byLogits, part.hidden, { transposeLeft: true, addend: byTable });
+    parts.push(part);
+  }
+  const seeds: Seed[] = [];
+  const byHidden = parts.flatMap((part) => (part.byHidden === null ? [] : [part.byHidden]));
+  if (byHidden.length > 0) seeds.push({ value: hidden, gradient: op.concatenate(graph, byHidden, 0) });
+  if (byTable !== null && coefficients !== null) {
+    const pulled = op.multiply(graph, hidden, coefficients.logprob);
+    seeds.push({ value: table, gradient: addRows(tape, table, targets, pulled, byTable) });
+  }
+  const entropies = parts.flatMap((part) => (part.entropy === null ? [] : [part.entropy]));
+  return {
+    logprobs: op.concatenate(
+      graph,
+      parts.map((part) => part.logprobs),
+      0,
+    ),
+    entropy: entropies.length === 0 ? null : op.concatenate(graph, entropies, 0),
+    seeds,
+  };
+}
+
+function headOfChunk(
+  graph: Graph,
+  hidden: Value,
+  table: Value,
+  targets: Value,
+  options: { readonly withEntropy: boolean; readonly logprob: Value | null; readonly entropyShare: Value | null },
+): Part {
+  const rows = knownSize(hidden.shape[0]);
+  const logits = op.gemm(graph, hidden, table, { transposeRight: true });
+  const normaliser = op.reduce(graph, "ReduceLogSumExp", logits, [1]);
+  const chosen = op.gatherElements(graph, logits, op.reshape(graph, targets, [rows, 1]));
+  const logprobs = op.subtract(graph, chosen, normaliser);
+  const needsShares = options.withEntropy || options.entropyShare !== null || options.logprob !== null;
+  const shares = needsShares ? op.softmax(graph, logits) : null;
+  const entropy =
+    shares !== null && (options.withEntropy || options.entropyShare !== null)
+      ? op.subtract(graph, normaliser, op.reduce(graph, "ReduceSum", op.multiply(graph, shares, logits), [1]))
+      : null;
+  if (options.logprob === null || shares === null) return { logprobs, entropy, byHidden: null, byLogits: null, hidden };
+  let pull = options.logprob;
+  if (options.entropyShare !== null && entropy !== null) {
+    const surprise = op.add(graph, op.subtract(graph, logits, normaliser), entropy);
+    pull = plus(graph, op.multiply(graph, surprise, options.entropyShare), pull);
+  }
+  const byLogits = op.multiply(graph, shares, op.negate(graph, pull));
+  const target = op.multiply(graph, op.cast(graph, op.gatherRows(graph, table, targets), graph.float), options.logprob);
+  return { logprobs, entropy, byLogits, byHidden: op.gemm(graph, byLogits, graph.again(table), { addend: target }), hidden };
+}
