@@ -13,6 +13,7 @@ import { closeOverlay } from "../state/overlays.ts";
 import { rolloutPlace } from "../state/places.ts";
 import { useTaskSelection } from "../state/task-selection.ts";
 import { openPlace, openScreen } from "../state/workspace.ts";
+import { rolloutTitle, taskWords } from "../words/names.ts";
 import { reward } from "../words/numbers.ts";
 
 interface Item {
@@ -71,11 +72,11 @@ function useRolloutItems(): readonly Item[] {
           key: rollout.id,
           group: "Rollouts",
           glyph: "rec",
-          title: `${rollout.id} ${rollout.task}`,
+          title: `${rollout.id} ${taskWords(rollout.task)}`,
           about: `${rollout.harness}, reward ${reward(rollout.reward)}`,
           disabled: false,
           end: <OutcomeChip rollout={rollout} />,
-          run: () => openPlace(rolloutPlace(rollout.id), { title: `${rollout.id} · ${rollout.task}` }),
+          run: () => openPlace(rolloutPlace(rollout.id), { title: rolloutTitle(rollout) }),
         })),
     [lists],
   );
@@ -89,7 +90,7 @@ function useTaskItems(): readonly Item[] {
         key: task.path,
         group: "Tasks",
         glyph: "tasks",
-        title: task.name.replace(/^openforge\//, ""),
+        title: taskWords(task.name),
         about: task.family ?? task.path,
         disabled: false,
         end: null,

@@ -7,6 +7,7 @@ import { useQuery } from "../service/use-query.ts";
 import { doctorQuery, type ExperimentView, experimentsQuery, type PolicyView, policiesQuery, tasksQuery } from "../service/views.ts";
 import { useNotices } from "../state/notices.ts";
 import { openScreen, togglePanel } from "../state/workspace.ts";
+import { policyWords } from "../words/names.ts";
 import { bytes, plural } from "../words/numbers.ts";
 import { moment } from "../words/times.ts";
 import { problemsOf } from "./problems.ts";
@@ -48,7 +49,10 @@ function policyInUse(
   const name = newest?.policies[0];
   if (newest === undefined || name === undefined) return null;
   const policy = policies.find((each) => each.id === name);
-  return { name: newest.policies.length > 1 ? `${newest.policies.length} policies` : name, capture: policy?.capture ?? "capture not probed" };
+  return {
+    name: newest.policies.length > 1 ? `${newest.policies.length} policies` : policyWords(name),
+    capture: policy?.capture ?? "capture not probed",
+  };
 }
 
 function PolicyState() {

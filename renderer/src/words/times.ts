@@ -3,10 +3,11 @@ import { missing } from "./numbers.ts";
 /** Times as they are read: 2.1 s, 4:48, 48 m, 2 h 05 m. All inputs are seconds unless named otherwise. */
 const thin = "\u00a0";
 
-/** Short work, one call or phase: 0.04 s, 2.1 s, 221 s. */
+/** Short work, one call or phase: 4 ms, 2.1 s, 221 s. */
 export function seconds(value: number | null): string {
   if (value === null) return missing;
-  return `${value < 0.1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)}${thin}s`;
+  if (value < 0.1) return `${Math.round(value * 1000)}${thin}ms`;
+  return `${value < 100 ? value.toFixed(1) : Math.round(value)}${thin}s`;
 }
 
 /** A rollout: 0:40, 15:00, 1:02:09. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { policyWords, routeWords, shortId, taskWords } from "./names.ts";
 import { bytes, count, decimal, plusMinus, probability, reward } from "./numbers.ts";
 import { outcomeWords, timedPhases, trainableWords } from "./outcomes.ts";
 import { argumentWords, callWords } from "./summaries.ts";
@@ -22,7 +23,7 @@ describe("numbers", () => {
 
 describe("times", () => {
   it("fit their length", () => {
-    expect([0.04, 2.1, 221, null].map((value) => plain(seconds(value)))).toEqual(["0.04 s", "2.1 s", "221 s", "–"]);
+    expect([0.04, 2.1, 221, null].map((value) => plain(seconds(value)))).toEqual(["40 ms", "2.1 s", "221 s", "–"]);
     expect([40, 245, 900, 3729, null].map(clock)).toEqual(["0:40", "4:05", "15:00", "1:02:09", "–"]);
     expect([12, 2880, 7500].map((value) => plain(span(value)))).toEqual(["12 s", "48 m", "2 h 05 m"]);
   });
@@ -59,6 +60,20 @@ describe("outcomes", () => {
   });
 
   it("knows the phases that take time", () => expect(timedPhases[0]).toBe("preparing"));
+});
+
+describe("names", () => {
+  it("keep what tells things apart", () => {
+    expect([shortId("r-d0515a24"), shortId("r-8c2b"), shortId("a-very-long-identifier")]).toEqual(["r-d051", "r-8c2b", "a-very-long…"]);
+    expect([taskWords("openforge/fix-duration"), taskWords("plain")]).toEqual(["fix-duration", "plain"]);
+    expect(["scripted", "scripted:/a/b/policy.yaml", "http://127.0.0.1:8000", "replay:r-1"].map(policyWords)).toEqual([
+      "scripted",
+      "scripted:policy.yaml",
+      "127.0.0.1:8000",
+      "replay:r-1",
+    ]);
+    expect([routeWords("/r/r-1/v1/responses"), routeWords("/v1/models")]).toEqual(["/v1/responses", "/v1/models"]);
+  });
 });
 
 describe("summaries", () => {

@@ -10,6 +10,7 @@ import { Ready } from "../../parts/states.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type DoctorRow, doctorQuery } from "../../service/views.ts";
 import { RecordingFigure, StarterFigure } from "./figures.tsx";
+import { cutCall, recordedPrompts, recordingKilobytes } from "./recording.ts";
 
 const run = (id: string) => () => void runCommand(commandById(id));
 
@@ -42,10 +43,11 @@ function glyphOfPart(name: string): GlyphName {
   if (word.includes("gpu") || word.includes("cuda")) return "gpu";
   if (word.includes("proxy") || word.includes("network")) return "proxy";
   if (word.includes("disk") || word.includes("store")) return "disk";
-  if (word.includes("harness") || word.includes("node") || word.includes("runtime") || word.includes("codex") || word.includes("react"))
-    return "harness";
+  if (word.includes("harness") || word.includes("node") || word.includes("runtime")) return "harness";
   if (word.includes("policy") || word.includes("endpoint") || word.includes("model")) return "rec";
-  return "sandbox";
+  if (word.includes("display")) return "bottom";
+  if (/sandbox|docker|kubernetes/.test(word)) return "sandbox";
+  return "info";
 }
 
 const light = { ready: "bg-success", degraded: "bg-paused", missing: "shadow-[inset_0_0_0_1.5px_var(--of-border-control)]" } as const;
@@ -53,7 +55,7 @@ const light = { ready: "bg-success", degraded: "bg-paused", missing: "shadow-[in
 function Found({ row }: { readonly row: DoctorRow }) {
   return (
     <li className="border-b border-line py-1.25 text-xs">
-      <div className="grid grid-cols-[1rem_6.875rem_minmax(0,1fr)_0.625rem] items-center gap-2">
+      <div className="grid grid-cols-[1rem_8.25rem_minmax(0,1fr)_0.625rem] items-center gap-2">
         <Icon name={glyphOfPart(row.name)} size={0.875} className="text-muted" />
         <b className="truncate font-medium" title={row.name}>
           {row.name}
@@ -62,7 +64,7 @@ function Found({ row }: { readonly row: DoctorRow }) {
         <i className={`size-2 rounded-full ${light[row.status]}`} title={row.status} />
         <span className="sr-only">{row.status}</span>
       </div>
-      {row.status !== "ready" && row.remedy !== null && <p className="m-0 pl-[8.875rem] text-2xs leading-4 text-muted">{row.remedy}</p>}
+      {row.status !== "ready" && row.remedy !== null && <p className="m-0 pl-[10.25rem] text-2xs leading-4 text-muted">{row.remedy}</p>}
     </li>
   );
 }
@@ -107,8 +109,8 @@ export function FirstRun() {
           <Card
             figure={<RecordingFigure />}
             title="Open the bundled recording"
-            text="A ReACT harness works on a file and fails: a tool result was cut. Read its calls, requests and answers, its tokens with their masks, and what the verifier said."
-            facts="1 rollout, recorded with the scripted policy"
+            text={`A ReACT harness repairs a price list and fails: call ${cutCall} reads a cut tool result. Read its ${recordedPrompts.length} calls, its tokens with their masks, and what the verifier said.`}
+            facts={`${recordedPrompts.length} calls, 1 rollout, ${recordingKilobytes} kB on disk`}
           >
             <Button look="primary" glyph="rec" onClick={run("recording.open")} autoFocus>
               Open recording
@@ -119,7 +121,7 @@ export function FirstRun() {
             figure={<StarterFigure />}
             title="Run the starter experiment"
             text="The starter tasks, solved by the ReACT harness in local sandboxes with the scripted policy. Every call is recorded, every rollout is verified, and the rows fill as it runs."
-            facts="6 tasks, 1 rollout each, under a minute on 2 cores"
+            facts="6 tasks, 1 rollout each; 15 s on 2 cores"
           >
             <Button glyph="play" onClick={run("experiment.starter")}>
               Run starter

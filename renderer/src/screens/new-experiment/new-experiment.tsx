@@ -11,6 +11,7 @@ import { asFailure, type Failure } from "../../service/failure.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { doctorQuery, harnessesQuery, policiesQuery, tasksQuery } from "../../service/views.ts";
 import { closeOverlay } from "../../state/overlays.ts";
+import { taskWords } from "../../words/names.ts";
 import { count, plural } from "../../words/numbers.ts";
 import { checkPlan, type Plan, plannedRollouts, startingPlan } from "./plan.ts";
 
@@ -104,7 +105,7 @@ function TaskChoices({ plan, errors, choose }: ListProps) {
           disabledBecause={!task.valid ? "Has faults; see Tasks" : all && task.starter ? "Is one of the starter tasks" : null}
           onChange={(on) => choose("tasks", task.path, on)}
         >
-          <span className="max-w-[70%] flex-none truncate">{task.name.replace(/^openforge\//, "")}</span> {about(task.family ?? "")}
+          <span className="max-w-[70%] flex-none truncate">{taskWords(task.name)}</span> {about(task.family ?? "")}
         </CheckRow>
       ))}
       {[...plan.tasks]

@@ -27,6 +27,8 @@ describe("messages of a request", () => {
     expect(messageLength(call)).toBe(9);
     expect(toolNameOf([call], result)).toBe("bash");
     expect(cutLine(result)).toBe("output truncated after 4,096 bytes");
+    expect(cutLine(message("tool", "a\n[1894 of 4894 characters cut]"))).toBe("[1894 of 4894 characters cut]");
     expect(cutLine(message("user", "truncated"))).toBeNull();
+    expect(cutLine(message("tool", "the cut of the coat"))).toBeNull();
   });
 });

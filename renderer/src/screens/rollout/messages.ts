@@ -24,12 +24,14 @@ export function messageLength(message: MessageView): number {
   return content + calls + (message.reasoning?.length ?? 0);
 }
 
+const saysCut = /\b(truncated|omitted)\b|\bcut (off|after|to)\b|\b(characters|bytes|lines|tokens) (cut|left out|removed)\b/i;
+
 /** The line of a tool result that says it was cut; null when none does. Looks at the ends, where harnesses say it. */
 export function cutLine(message: MessageView): string | null {
   if (message.role !== "tool") return null;
   const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   const ends = text.length > 800 ? `${text.slice(0, 400)}\n${text.slice(-400)}` : text;
-  return ends.split("\n").find((line) => /\btruncated\b|\bomitted\b|\bcut (off|after|to)\b/i.test(line)) ?? null;
+  return ends.split("\n").find((line) => saysCut.test(line)) ?? null;
 }
 
 /** The tool that a result answers, by the id of its call. */

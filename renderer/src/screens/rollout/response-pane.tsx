@@ -5,6 +5,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { PaneHeader, PaneTitle } from "../../parts/pane.tsx";
 import { Empty, Note } from "../../parts/states.tsx";
 import type { CallDetail } from "../../service/views.ts";
+import { routeWords } from "../../words/names.ts";
 import { count } from "../../words/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import { MessageBody } from "./message.tsx";
@@ -82,7 +83,7 @@ export function ResponsePane({ call }: { readonly call: CallDetail }) {
           {call.answer !== null && (
             <div className="fold-rule flex h-6.5 flex-none items-center gap-2 border-t border-line bg-sunken px-2.5 text-2xs whitespace-nowrap text-muted">
               <Icon name={call.status === "ok" ? "ok" : "warn"} size={0.75} />
-              <code>{call.path}</code>
+              <code>{routeWords(call.path)}</code>
               <span>{call.finishReason ?? "no finish reason"}</span>
             </div>
           )}

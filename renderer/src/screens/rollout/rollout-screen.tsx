@@ -10,6 +10,7 @@ import { useQuery } from "../../service/use-query.ts";
 import { type RolloutDetail, rolloutQuery, rolloutsQuery } from "../../service/views.ts";
 import { type RolloutPlace, type RolloutViewName, rolloutPlace, rolloutViews } from "../../state/places.ts";
 import { changeRolloutPlace, openPlace, titleRollout } from "../../state/workspace.ts";
+import { policyWords, rolloutTitle, taskWords } from "../../words/names.ts";
 import { reward } from "../../words/numbers.ts";
 import { CallsView } from "./calls-view.tsx";
 import { RolloutTexts } from "./rollout-texts.tsx";
@@ -37,7 +38,7 @@ function useNeighbours(rollout: RolloutDetail, place: RolloutPlace): void {
   const index = all.findIndex((each) => each.id === rollout.id);
   const go = (by: number) => () => {
     const next = all[index + by];
-    if (next !== undefined) openPlace(rolloutPlace(next.id, { view: place.view }), { preview: true, title: `${next.id} · ${next.task}` });
+    if (next !== undefined) openPlace(rolloutPlace(next.id, { view: place.view }), { preview: true, title: rolloutTitle(next) });
   };
   useCommands({ "rollout.previous": go(-1), "rollout.next": go(1) });
 }
@@ -52,13 +53,15 @@ function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
       aria-label="Rollout"
     >
       <span className="flex-none font-mono text-2xs text-muted slim:hidden">{rollout.id}</span>
-      <h1 className="m-0 min-w-0 truncate text-sm font-strong">{rollout.task}</h1>
+      <h1 className="m-0 min-w-0 truncate text-sm font-strong" title={rollout.task}>
+        {taskWords(rollout.task)}
+      </h1>
       <OutcomeChip rollout={{ ...rollout, calls: rollout.calls.length }} />
       <span className="flex-none text-xs tabular-nums">
         <span className="text-muted">reward</span> {reward(rollout.reward)}
       </span>
       <span className="min-w-0 truncate text-xs text-muted narrow:hidden">
-        {rollout.harness} {rollout.harnessVersion} · {rollout.policy} · {rollout.sandbox}
+        {rollout.harness} {rollout.harnessVersion} · {policyWords(rollout.policy)} · {rollout.sandbox}
       </span>
       <span className="flex-1" />
       {rollout.status === null && (
@@ -88,7 +91,7 @@ function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
 function Open({ rollout, place }: { readonly rollout: RolloutDetail; readonly place: RolloutPlace }) {
   useNeighbours(rollout, place);
   useCommands(Object.fromEntries(rolloutViews.map((view) => [`rollout.${view}`, () => changeRolloutPlace(rollout.id, { view })])));
-  useEffect(() => titleRollout(rollout.id, `${rollout.id} · ${rollout.task}`), [rollout.id, rollout.task]);
+  useEffect(() => titleRollout(rollout.id, rolloutTitle(rollout)), [rollout]);
   return (
     <>
       <Head rollout={rollout} place={place} />

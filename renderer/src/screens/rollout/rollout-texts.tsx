@@ -73,7 +73,7 @@ export function RolloutTexts({ rollout, kinds, nothing }: RolloutTextsProps) {
                     <span className="min-w-0 flex-1 truncate font-mono" title={artifact.name}>
                       {artifact.name}
                     </span>
-                    {artifact.attempt > 1 && <span className="text-2xs text-muted">attempt {artifact.attempt}</span>}
+                    {artifact.attempt > 0 && <span className="text-2xs text-muted">attempt {artifact.attempt + 1}</span>}
                     <span className="text-2xs text-muted tabular-nums">{bytes(artifact.size)}</span>
                   </button>
                 </li>

@@ -1,6 +1,7 @@
 import { Facts, Section } from "../../parts/pane.tsx";
 import type { CallDetail, CallView, RolloutDetail } from "../../service/views.ts";
 import { changeRolloutPlace } from "../../state/workspace.ts";
+import { routeWords } from "../../words/names.ts";
 import { count, plural } from "../../words/numbers.ts";
 import { moment, seconds } from "../../words/times.ts";
 
@@ -95,14 +96,14 @@ export function StatePane({ rollout, call, before }: StatePaneProps) {
             ["Started", moment(call.startedAt)],
             ["Took", seconds(call.seconds)],
             ["Status", `${call.status}, ${call.httpStatus}`],
-            ["Route", `${call.method} ${call.path}`],
+            ["Route", `${call.method} ${routeWords(call.path)}`],
             ["Model", call.model],
             ["Capture", call.capture],
             ["Prompt", call.tokenMode],
             ["Streamed", call.stream ? "yes" : "no"],
             ["Retries", call.retries],
             ["Replays", call.replays],
-            ["Attempt", call.attempt],
+            ["Attempt", call.attempt + 1],
             ...(call.breakCause === null ? [] : [["Chain break", call.breakCause] as const]),
             ...Object.entries(call.session).map(([name, value]) => [name, value] as const),
           ]}

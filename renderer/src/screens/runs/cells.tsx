@@ -6,9 +6,6 @@ import { plural, plusMinus, reward } from "../../words/numbers.ts";
 import { isInfrastructure, type OutcomeStatus, trainableWords } from "../../words/outcomes.ts";
 import { clock } from "../../words/times.ts";
 
-/** Ids are long; their end tells them apart. */
-export const shortId = (id: string): string => (id.length > 10 ? id.slice(0, 10) : id);
-
 export function TrainableCell({ rollout }: { readonly rollout: RolloutView }) {
   const { yes, word } = trainableWords(rollout);
   if (yes === null) return <span className="text-muted">{word}</span>;

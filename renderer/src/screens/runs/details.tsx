@@ -10,6 +10,8 @@ import { useQuery } from "../../service/use-query.ts";
 import { artifactsQuery, blobQuery, type ExperimentView, experimentResultQuery, type RolloutDetail, rolloutQuery } from "../../service/views.ts";
 import { rolloutPlace } from "../../state/places.ts";
 import { openPlace, toggleDetails } from "../../state/workspace.ts";
+import { formatJson, looksLikeJson } from "../../text/format-json.ts";
+import { policyWords, rolloutTitle, shortId, taskWords } from "../../words/names.ts";
 import { count, plural, plusMinus, reward } from "../../words/numbers.ts";
 import { actionWords } from "../../words/outcomes.ts";
 import { moment, seconds } from "../../words/times.ts";
@@ -108,9 +110,10 @@ function RolloutDetails({ rollout }: { readonly rollout: RolloutDetail }) {
             ["Harness", `${rollout.harness} ${rollout.harnessVersion}`],
             [
               "Policy",
-              rollout.policyVersion === null || rollout.policyVersion === rollout.policy
-                ? rollout.policy
-                : `${rollout.policy}, ${rollout.policyVersion}`,
+              <span key="p" className="break-words" title={rollout.policy}>
+                {policyWords(rollout.policy)}
+                {rollout.policyVersion === null || rollout.policyVersion === rollout.policy ? "" : `, ${rollout.policyVersion}`}
+              </span>,
             ],
             ["Reward", reward(rollout.reward)],
             ["Attempts", rollout.attempts],
@@ -120,12 +123,7 @@ function RolloutDetails({ rollout }: { readonly rollout: RolloutDetail }) {
           ]}
         />
         <div className="mt-3 flex flex-wrap gap-2">
-          <Button
-            look="primary"
-            glyph="rec"
-            keyShown="Enter"
-            onClick={() => openPlace(rolloutPlace(rollout.id), { title: `${rollout.id} · ${rollout.task}` })}
-          >
+          <Button look="primary" glyph="rec" keyShown="Enter" onClick={() => openPlace(rolloutPlace(rollout.id), { title: rolloutTitle(rollout) })}>
             Open rollout
           </Button>
           {rollout.status === null && (
@@ -191,7 +189,7 @@ function Summary({ experiment }: { readonly experiment: ExperimentView }) {
             {result.summary.map((line) => (
               <tr key={`${line.harness}/${line.policy}`} className="*:border-b *:border-line *:py-1">
                 <td className="max-w-32 truncate text-left" title={`${line.harness}, ${line.policy}`}>
-                  {line.harness}, <span className="text-muted">{line.policy}</span>
+                  {line.harness}, <span className="text-muted">{policyWords(line.policy)}</span>
                 </td>
                 <td className="text-right whitespace-nowrap">
                   {reward(line.mean)} <span className="text-muted">{line.n > 1 ? plusMinus(line.low, line.high) : ""}</span>
@@ -238,7 +236,7 @@ function ExperimentDetails({ experiment }: { readonly experiment: ExperimentView
       </Section>
       <Section title="Specification">
         <pre className="m-0 overflow-auto rounded-2 bg-sunken px-2.5 py-2 text-xs leading-[1.125rem] break-words whitespace-pre-wrap">
-          {experiment.spec.trimEnd()}
+          {looksLikeJson(experiment.spec) ? formatJson(experiment.spec) : experiment.spec.trimEnd()}
         </pre>
       </Section>
     </div>
@@ -264,8 +262,8 @@ function OneRollout({ id }: { readonly id: string }) {
     <Frame
       head={
         <>
-          <span className="flex-none font-mono text-2xs text-muted">{id.slice(0, 10)}</span>
-          <PaneTitle>{state.value?.task ?? ""}</PaneTitle>
+          <span className="flex-none font-mono text-2xs text-muted">{shortId(id)}</span>
+          <PaneTitle>{taskWords(state.value?.task ?? "")}</PaneTitle>
           <IconButton glyph="link" label="Copy link" onClick={() => void copyLink(rolloutPlace(id))} />
         </>
       }

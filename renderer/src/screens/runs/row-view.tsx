@@ -4,10 +4,11 @@ import { Cell } from "../../parts/grid-cell.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { PhaseDashes, RewardBar } from "../../parts/reward-bar.tsx";
 import type { ExperimentView, RolloutView } from "../../service/views.ts";
+import { policyWords, shortId, taskWords } from "../../words/names.ts";
 import { count } from "../../words/numbers.ts";
 import { callWords } from "../../words/summaries.ts";
 import { seconds, span } from "../../words/times.ts";
-import { CallMarks, MeanReward, OutcomeStack, shortId, TimeCell, TrainableCell } from "./cells.tsx";
+import { CallMarks, MeanReward, OutcomeStack, TimeCell, TrainableCell } from "./cells.tsx";
 import { levelOf, type Row } from "./rows.ts";
 
 export interface RowActions {
@@ -65,7 +66,7 @@ function ExperimentCells({ row, toggle }: { readonly row: Extract<Row, { kind: "
         {many(experiment.harnesses, "harnesses")}
       </Cell>
       <Cell className="column-policy font-medium text-muted" title={experiment.policies.join(", ")}>
-        {many(experiment.policies, "policies")}
+        {many(experiment.policies.map(policyWords), "policies")}
       </Cell>
       <Cell className="number">
         <MeanReward reward={experiment.reward} />
@@ -91,13 +92,18 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
           {shortId(rollout.id)}
         </span>
         <span className="truncate" title={rollout.task}>
-          {rollout.task}
+          {taskWords(rollout.task)}
         </span>
       </Cell>
       <Cell className="column-harness" title={`${rollout.harness} ${rollout.harnessVersion}`}>
         {rollout.harness}
       </Cell>
-      <Cell className="column-policy text-secondary" title={rollout.policyVersion ?? rollout.policy}>
+      <Cell
+        className="column-policy text-secondary"
+        title={
+          rollout.policyVersion === null || rollout.policyVersion === rollout.policy ? rollout.policy : `${rollout.policy}, ${rollout.policyVersion}`
+        }
+      >
         {rollout.policy}
       </Cell>
       <Cell>{rollout.status === null ? <PhaseDashes phase={rollout.phase} /> : <RewardBar reward={rollout.reward} />}</Cell>

@@ -5,6 +5,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { rolloutPlace } from "../../state/places.ts";
 import { setExpanded, useRunsSelection } from "../../state/runs-selection.ts";
 import { openPlace, selectRollout } from "../../state/workspace.ts";
+import { rolloutTitle } from "../../words/names.ts";
 import { type RowActions, RowView } from "./row-view.tsx";
 import { activeIndex, closedKey, parentIndex, type Row, type SortColumn, type Sorting } from "./rows.ts";
 
@@ -57,7 +58,7 @@ export const rolloutOf = (row: Row | undefined): string | null => (row?.kind ===
 function openRow(row: Row, keep: boolean): void {
   if (row.kind !== "rollout" && row.kind !== "call") return;
   const call = row.kind === "call" ? row.call.index + 1 : null;
-  openPlace(rolloutPlace(row.rollout.id, { call }), { preview: !keep, title: `${row.rollout.id} · ${row.rollout.task}` });
+  openPlace(rolloutPlace(row.rollout.id, { call }), { preview: !keep, title: rolloutTitle(row.rollout) });
 }
 
 /** While a filter is on, an experiment is open unless it was closed; else it is closed unless it was opened. */

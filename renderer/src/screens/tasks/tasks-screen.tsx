@@ -14,10 +14,11 @@ import { useQuery } from "../../service/use-query.ts";
 import { type TaskView, taskCheckQuery, tasksQuery } from "../../service/views.ts";
 import { useTaskSelection } from "../../state/task-selection.ts";
 import { TextView } from "../../text/text-view.tsx";
+import { taskWords } from "../../words/names.ts";
 import { TestBench } from "./test-bench.tsx";
 
 const listSize = { name: "tasks", initial: 232, least: 216, most: 376 } as const;
-const shortName = (task: TaskView): string => task.name.replace(/^openforge\//, "");
+const shortName = (task: TaskView): string => taskWords(task.name);
 
 function TaskRow({ task, active }: { readonly task: TaskView; readonly active: boolean }) {
   const errors = task.faults.filter((fault) => fault.severity === "error").length;
