@@ -71,6 +71,8 @@ export interface Task {
     readonly box: VerifierBox | null;
     /** Where the test script runs: `tests` = /tests, which the agent cannot have written; `workdir` = the agent's folder. */
     readonly cwd: "tests" | "workdir";
+    /** The package says so itself; else it was concluded from what the tests name. */
+    readonly cwdDeclared: boolean;
   };
   readonly solutionEnv: Readonly<Record<string, string>>;
   readonly environment: {

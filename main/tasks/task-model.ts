@@ -9,6 +9,7 @@ import { lastWorkdir } from "./package/dockerfile.ts";
 import { withoutCanary } from "./package/instruction-text.ts";
 import { isFile, type PackageFiles, readPackageText } from "./package/package-files.ts";
 import { cheatNames, type PackageLayout, verifierImage } from "./package/package-layout.ts";
+import { defaultWorkdir } from "./task-sandbox.ts";
 
 export interface TaskParts {
   readonly files: PackageFiles;
@@ -50,7 +51,8 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
       network: networkOf(verifier, environment),
       separate: box !== null,
       box,
-      cwd: metadata.verifier_cwd ?? (await usualCwd(files, layout, workdir ?? "/app")),
+      cwd: metadata.verifier_cwd ?? (await usualCwd(files, layout, workdir ?? defaultWorkdir)),
+      cwdDeclared: metadata.verifier_cwd !== undefined,
     },
     solutionEnv: config.solution?.env ?? {},
     environment: {

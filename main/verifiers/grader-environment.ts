@@ -37,6 +37,8 @@ export interface GraderPlaces {
   /** Search path without folders of the agent. */
   readonly path: readonly string[];
   readonly workdir: string;
+  /** The script runs in the agent's folder without having asked for it: Python must not take modules from there. */
+  readonly inAgentsFolder: boolean;
 }
 
 const ownPath = "/opt/openforge/bin";
@@ -64,8 +66,9 @@ export function graderEnvironment(
     HOME: places.home,
     TMPDIR: `${places.home}/tmp`,
     OPENFORGE_WORKDIR: places.workdir,
+    ...(places.inAgentsFolder ? { PYTHONSAFEPATH: "1", PYTHONPATH: "/tests" } : {}),
     ...verifier,
   };
-  const unset = loaders.filter((name) => !(name in verifier)).flatMap((name) => ["-u", name]);
+  const unset = loaders.filter((name) => !(name in env)).flatMap((name) => ["-u", name]);
   return { prefix: ["/usr/bin/env", ...unset], env };
 }

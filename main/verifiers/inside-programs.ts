@@ -8,7 +8,7 @@ import { z } from "zod";
 export const rewardFileLimitBytes = 65_536;
 
 /**
- * Empties /logs/verifier and /tests (argument 1: whether tests come from here) whatever an agent put there (links, folders without
+ * Makes /logs/verifier and /tests new (argument 1: whether tests come from here), whatever an agent put there (links, folders without
  * permissions, trees too deep for a path), makes a fresh home, and reports the search path without folders that an agent can write.
  * Other arguments: working folder, mode of the folders. Exit code 3 with a sentence on stderr when a place cannot be made clean.
  */
@@ -24,6 +24,7 @@ const quietly = (work) => { try { work(); return true; } catch { return false; }
 
 function empty(folder) {
   process.chdir(folder);
+  // Names below are relative, so that no depth is too deep for a path.
   for (let depth = 0; ; ) {
     const rest = fs.readdirSync(".").find((name) => {
       if (!fs.lstatSync(name).isDirectory()) { fs.unlinkSync(name); return false; }
@@ -47,11 +48,9 @@ function fresh(folder) {
   if (parent === null || !parent.isDirectory()) give(path.dirname(folder) + " is no folder any more");
   const found = stat(folder);
   if (found !== null && !found.isDirectory()) fs.unlinkSync(folder);
-  else if (found !== null) {
-    const emptied = quietly(() => { fs.chmodSync(folder, 0o700); empty(folder); });
-    process.chdir("/");
-    if (emptied) quietly(() => fs.rmdirSync(folder));
-    else if (!quietly(() => fs.renameSync(folder, folder + ".left-" + process.pid + "-" + Date.now()))) give(folder + " cannot be emptied");
+  else if (found !== null && !quietly(() => fs.renameSync(folder, folder + ".left-" + process.pid + "-" + Date.now()))) {
+    // A mount point, or a place that this account does not own: it is emptied where it is.
+    if (!quietly(() => { quietly(() => fs.chmodSync(folder, 0o700)); empty(folder); })) give(folder + " cannot be emptied");
   }
   // Where this account cannot make it, the agent could not either: the upload will.
   if (stat(folder) === null && !quietly(() => fs.mkdirSync(folder))) {

@@ -54,7 +54,12 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
 
   const output = new MergedOutput();
   const taskEnv = resolveVariables(task.verifier.box?.env ?? task.environment.env, options.environment);
-  const { prefix, env } = graderEnvironment({ ...prepared, workdir }, taskEnv, resolveVariables(task.verifier.env, options.environment));
+  const inAgentsFolder = task.verifier.cwd === "workdir" && !task.verifier.cwdDeclared;
+  const { prefix, env } = graderEnvironment(
+    { ...prepared, workdir, inAgentsFolder },
+    taskEnv,
+    resolveVariables(task.verifier.env, options.environment),
+  );
   const end = await sandbox.exec(
     {
       command: [...prefix, "/bin/sh", "-c", "exec /tests/test.sh"],

@@ -16,6 +16,8 @@ const wordsKept = 12;
 export async function readProgress(stream: NodeJS.ReadableStream, report: (line: string) => void): Promise<void> {
   const words: string[] = [];
   let said = "";
+  // After an error line the engine cuts the connection, when nobody reads any more.
+  stream.on("error", () => undefined);
   for await (const line of createInterface({ input: stream as Readable })) {
     if (line.trim() === "") continue;
     const event = eventSchema.parse(JSON.parse(line));

@@ -1,7 +1,9 @@
 /** What one local sandbox has on disk: its writable folders and a record by which a later service finds and ends it. */
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { z } from "zod";
 import type { BoxIdentity } from "./identity.ts";
 
@@ -78,18 +80,15 @@ async function readRecord(path: string): Promise<BoxRecord | null> {
   }
 }
 
-/** Removes a tree that an agent may have made hard to remove: folders without permissions are opened first, links never followed. */
+/**
+ * Removes a tree that an agent may have made hard to remove: folders without permissions are opened first, links never followed. The
+ * system's own programs do what is left, since they step down folder by folder and know no path that is too long.
+ */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
-    await openFolders(path);
-    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    await promisify(execFile)("chmod", ["-R", "--quiet", "u+rwX", "--", path]).catch(() => undefined);
+    await promisify(execFile)("rm", ["-rf", "--", path]);
   }
-}
-
-async function openFolders(path: string): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) return;
-  await chmod(path, 0o700);
-  for (const name of await readdir(path)) await openFolders(join(path, name));
 }
