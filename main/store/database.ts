@@ -2,6 +2,7 @@
  * Opens the database of a data folder. WAL with automatic checkpoints off: they would stop the event loop for their fsyncs; the
  * background worker makes them (`background/`). A commit is then one write to the log and survives kill -9.
  */
+import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
@@ -32,6 +33,8 @@ export function openDatabase(dataFolder: string, synchronous: "NORMAL" | "FULL")
   const path = join(dataFolder, databaseFile);
   let db: Database;
   try {
+    // Made first, so that it and its log are the owner's alone.
+    closeSync(openSync(path, "a", 0o600));
     db = new Sqlite(path);
     db.pragma("journal_mode = WAL");
   } catch (cause) {

@@ -43,6 +43,8 @@ const largeLogBytes = 128 * 1024 * 1024;
 const smallLogBytes = 4 * 1024 * 1024;
 /** Journals of this size are compacted even while rollouts run. */
 const largeJournalBytes = 256 * 1024 * 1024;
+/** Bodies named in one message to the worker. */
+const bodiesAtOnce = 5000;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { dataFolder, db, writer, bodies, journals, packs, background, explain } = parts;
@@ -59,10 +61,12 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   let lastWrite = 0;
   /** Something was committed since the last sync began. */
   let unsynced = false;
+  let syncing = false;
   /** Size of the journals after the last compaction: what it had to leave is not tried again and again. */
   let leftInJournals = 0;
   let closed = false;
-  /** One piece of background work at a time. */
+  let told = "";
+  /** Compactions and checks come one after another. */
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   const timer = setInterval(tick, tickMs);
@@ -78,13 +82,11 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   }
 
   function tick(): void {
-    if (waiting > 0) return;
-    const now = Date.now();
-    const idle = now - lastWrite >= idleMs;
+    const idle = Date.now() - lastWrite >= idleMs;
     const logBytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    if (unsynced || (idle && logBytes > smallLogBytes))
-      report(alone(() => sync(logBytes > largeLogBytes ? "RESTART" : idle ? "TRUNCATE" : "PASSIVE")));
-    else if (shouldCompact(idle)) report(alone(compact));
+    if (!syncing && (unsynced || (idle && logBytes > smallLogBytes)))
+      report(sync(logBytes > largeLogBytes ? "RESTART" : idle ? "TRUNCATE" : "PASSIVE"));
+    if (waiting === 0 && shouldCompact(idle)) report(alone(compact));
   }
 
   function shouldCompact(idle: boolean): boolean {
@@ -93,18 +95,25 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     return bytes > largeJournalBytes || (idle && running.get() === undefined);
   }
 
-  /** A failure loses nothing: the work is tried again. */
+  /** A failure loses nothing: the work is tried again, and told of once. */
   function report(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      if (!closed) process.emitWarning(error instanceof Error ? error.message : String(error), { code: "STORE_UPKEEP" });
+      const message = error instanceof Error ? error.message : String(error);
+      if (!closed && message !== told) process.emitWarning(message, { code: "STORE_UPKEEP" });
+      told = message;
     });
   }
 
   async function sync(checkpoint: Checkpoint): Promise<void> {
+    syncing = true;
     unsynced = false;
-    writer.flush();
-    journals.flush();
-    await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint });
+    try {
+      writer.flush();
+      journals.flush();
+      await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint });
+    } finally {
+      syncing = false;
+    }
   }
 
   /** The frame is on the disk before rows say so: until then the journal is the only place that counts. */
@@ -135,11 +144,11 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     writer.flush();
     journals.seal();
     const rows = journalBodies.all();
-    if (rows.length > 0) {
-      const toMove = rows.map((row) => ({ ...row, hash: row.hash.toString("hex") }));
-      await background.ask({ type: "compact", bodies: toMove, nextChunk: (lastChunk.get()?.key ?? 0) + 1 }, adopt);
-      await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint: "PASSIVE" });
+    for (let first = 0; first < rows.length; first += bodiesAtOnce) {
+      const some = rows.slice(first, first + bodiesAtOnce).map((row) => ({ ...row, hash: row.hash.toString("hex") }));
+      await background.ask({ type: "compact", bodies: some, nextChunk: (lastChunk.get()?.key ?? 0) + 1 }, adopt);
     }
+    if (rows.length > 0) await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint: "PASSIVE" });
     const awaited = bodies.journalsAwaited();
     for (const number of journals.sealed()) {
       if (awaited.has(number) || inJournal.get(number) !== undefined) continue;
