@@ -1,0 +1,234 @@
+/**
+ * A stand-in for a vLLM server: a real tokenizer and chat template, ids and log-probs in vLLM's fields, random but repeatable turns.
+ * Chat Completions renders the messages as vLLM does; Completions takes a prompt of ids. Keeps what it saw and sampled, id for id.
+ */
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, resolve } from "node:path";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../engine/json/index.ts";
+import { chatContext, compileTemplate, TemplateError } from "../../engine/templates/index.ts";
+import { loadTokenizer, type Tokenizer } from "../../engine/tokenizers/index.ts";
+import { parseAnswer } from "../../engine/tool-calls/index.ts";
+import { createRandom, pick, type Random } from "./random.ts";
+
+const fixtures = resolve(import.meta.dirname, "../fixtures");
+
+export interface Sample {
+  readonly promptIds: readonly number[];
+  readonly sampledIds: readonly number[];
+}
+
+export interface VllmServer {
+  readonly url: string;
+  /** Every answer, in order. */
+  readonly samples: readonly Sample[];
+  readonly tokenizer: Tokenizer;
+  /** Files of the tokenizer and template in Hugging Face form, for a client that builds prompts itself. */
+  readonly template: string;
+  close(): Promise<void>;
+}
+
+export interface VllmOptions {
+  /** Name in tests/fixtures/chat-templates. */
+  readonly template: string;
+  readonly seed: number;
+  readonly contextWindow?: number;
+}
+
+export async function startVllmServer(options: VllmOptions): Promise<VllmServer> {
+  const tokenizer = loadTokenizer(fixture("tokenizers/chatml-bpe/tokenizer.json"), fixture("tokenizers/chatml-bpe/tokenizer_config.json"));
+  const source = fixture(`chat-templates/${options.template}.jinja`);
+  const template = compileTemplate(source);
+  const contextWindow = options.contextWindow ?? 100_000;
+  const random = createRandom(options.seed);
+  const samples: Sample[] = [];
+  const endId = tokenizer.special.eos ?? 0;
+
+  function sample(promptIds: Int32Array, tools: readonly string[], maxTokens: number): { ids: number[]; finish: "stop" | "length" } {
+    const whole = [...sampleTurn(random, tokenizer, tools), endId];
+    const ids = whole.slice(0, maxTokens);
+    samples.push({ promptIds: [...promptIds], sampledIds: ids });
+    return { ids, finish: ids.length < whole.length ? "length" : "stop" };
+  }
+
+  function chat(body: JsonObject, response: ServerResponse): void {
+    const messages = isJsonArray(body.get("messages")) ? (body.get("messages") as JsonValue[]) : [];
+    const tools = isJsonArray(body.get("tools")) ? (body.get("tools") as JsonValue[]) : null;
+    const context = chatContext({ messages: messages.map(withObjectArguments), tools, addGenerationPrompt: true });
+    const promptIds = tokenizer.encode(template.render(context, { now: new Date(0) }).text);
+    const asked = numberOf(body.get("max_tokens"));
+    if (promptIds.length + (asked ?? 1) > contextWindow) {
+      overflow(response, contextWindow, promptIds.length, asked ?? 0);
+      return;
+    }
+    const { ids, finish } = sample(promptIds, toolNames(tools), asked ?? contextWindow - promptIds.length);
+    const text = tokenizer.decode(ids, { skipSpecialTokens: true });
+    const read = parseAnswer(text, { format: "hermes", tools: toolNames(tools).map((name) => ({ name })) });
+    const calls = read.toolCalls.map((call, index) => ({ id: `chatcmpl-tool-${samples.length}-${index}`, type: "function", function: call }));
+    json(response, 200, {
+      id: `chatcmpl-${samples.length}`,
+      object: "chat.completion",
+      model: body.get("model"),
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: read.content, reasoning_content: read.reasoning, tool_calls: calls },
+          finish_reason: finish === "stop" && calls.length > 0 ? "tool_calls" : finish,
+          token_ids: ids,
+          logprobs: { content: ids.map((id) => ({ token: tokenizer.tokenOf(id), logprob: logprobOf(id), top_logprobs: [] })) },
+        },
+      ],
+      usage: usageOf(promptIds.length, ids.length),
+      prompt_token_ids: [...promptIds],
+    });
+  }
+
+  function complete(body: JsonObject, response: ServerResponse): void {
+    const prompt = body.get("prompt");
+    const promptIds = Int32Array.from(isJsonArray(prompt) ? prompt.map((id) => Number(id)) : []);
+    const asked = numberOf(body.get("max_tokens")) ?? 16;
+    if (promptIds.length + asked > contextWindow) {
+      overflow(response, contextWindow, promptIds.length, asked);
+      return;
+    }
+    const { ids, finish } = sample(promptIds, ["bash", "read_file"], asked);
+    json(response, 200, {
+      id: `cmpl-${samples.length}`,
+      object: "text_completion",
+      model: body.get("model"),
+      choices: [
+        {
+          index: 0,
+          text: tokenizer.decode(finish === "stop" ? ids.slice(0, -1) : ids),
+          finish_reason: finish,
+          stop_reason: finish === "stop" ? endId : null,
+          token_ids: ids,
+          prompt_token_ids: [...promptIds],
+          logprobs: { tokens: ids.map((id) => tokenizer.tokenOf(id)), token_logprobs: ids.map(logprobOf) },
+        },
+      ],
+      usage: usageOf(promptIds.length, ids.length),
+    });
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse, text: string): void {
+    if (request.url === "/v1/models") {
+      json(response, 200, { object: "list", data: [{ id: "stand-in", object: "model", owned_by: "vllm", max_model_len: contextWindow }] });
+      return;
+    }
+    try {
+      const body = parseJson(text);
+      if (!isJsonObject(body)) json(response, 400, { error: { message: "no object" } });
+      else if (request.url === "/v1/chat/completions") chat(body, response);
+      else if (request.url === "/v1/completions") complete(body, response);
+      else json(response, 404, { error: { message: "not found" } });
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      json(response, 400, { error: { message: `chat template: ${error.message}` } });
+    }
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Uint8Array[] = [];
+    request.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+    request.on("end", () => serve(request, response, Buffer.concat(chunks).toString()));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    samples,
+    tokenizer,
+    template: source,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function fixture(path: string): string {
+  return readFileSync(join(fixtures, path), "utf8");
+}
+
+/** As vLLM does before it renders: arguments of calls become objects. */
+function withObjectArguments(message: JsonValue): JsonObject {
+  if (!isJsonObject(message)) return new Map();
+  const calls = message.get("tool_calls");
+  if (!isJsonArray(calls)) return message;
+  const read = calls.map((call) => {
+    const inner = isJsonObject(call) ? call.get("function") : undefined;
+    const text = isJsonObject(inner) ? inner.get("arguments") : undefined;
+    if (!isJsonObject(call) || !isJsonObject(inner) || typeof text !== "string") return call;
+    return new Map(call).set("function", new Map(inner).set("arguments", parseJson(text)));
+  });
+  return new Map(message).set("tool_calls", read);
+}
+
+function toolNames(tools: readonly JsonValue[] | null): readonly string[] {
+  return (tools ?? []).flatMap((tool) => {
+    const inner = isJsonObject(tool) ? tool.get("function") : undefined;
+    const name = isJsonObject(inner) ? inner.get("name") : undefined;
+    return typeof name === "string" ? [name] : [];
+  });
+}
+
+const words = ["the report", " is", " ready", "\n", "é", "据", "😀", " 12.5", "```sh\nls\n```", "  ", "don't", "{}", "C:\\x"];
+const commands = ["ls -la", 'echo "größe"', "cat <<'E'\na\nE", "printf '%s\\n' a > b", "true && false"];
+
+/** A turn as a policy writes them, in ids that no tokenizer would always choose: reasoning, text, calls spelled in many ways. */
+function sampleTurn(random: Random, tokenizer: Tokenizer, tools: readonly string[]): number[] {
+  const text = (): string => Array.from({ length: 1 + Math.floor(random() * 6) }, () => pick(random, words)).join("");
+  const parts: string[] = [];
+  if (random() < 0.5) parts.push(`<think>\n${text()}\n</think>\n\n`);
+  const isCalling = tools.length > 0 && random() < 0.75;
+  if (!isCalling || random() < 0.5) parts.push(text());
+  for (let count = isCalling ? 1 + Math.floor(random() * 2) : 0; count > 0; count -= 1) parts.push(writeCall(random, pick(random, tools)));
+  return parts.flatMap((part) => oddly(random, tokenizer, part));
+}
+
+function writeCall(random: Random, name: string): string {
+  const space = pick(random, ["", " ", "  "]);
+  const command = JSON.stringify(pick(random, commands));
+  const limit = pick(random, ["", `, "limit":${space}1.0`, `,"n": 1e3`]);
+  return `\n<tool_call>\n{"name":${space}"${name}", "arguments": {${space}"command":${space}${command}${limit}}}\n</tool_call>`;
+}
+
+/** Cuts a text at random places and encodes the pieces apart; markers stay whole. */
+function oddly(random: Random, tokenizer: Tokenizer, text: string): number[] {
+  return text.split(/(<\/?(?:think|tool_call)>)/).flatMap((piece) => {
+    if (/^<\/?(?:think|tool_call)>$/.test(piece) || random() < 0.6) return [...tokenizer.encode(piece)];
+    const characters = [...piece];
+    const cut = Math.floor(random() * characters.length);
+    return [characters.slice(0, cut), characters.slice(cut)].flatMap((part) => [...tokenizer.encode(part.join(""), { matchAddedTokens: false })]);
+  });
+}
+
+function logprobOf(id: number): number {
+  return -((id % 100) + 1) / 64;
+}
+
+function usageOf(prompt: number, completion: number) {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+function numberOf(value: JsonValue | undefined): number | null {
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
+}
+
+function overflow(response: ServerResponse, window: number, prompt: number, asked: number): void {
+  json(response, 400, {
+    object: "error",
+    message: `This model's maximum context length is ${window} tokens. However, you requested ${prompt + asked} tokens (${prompt} in the messages, ${asked} in the completion). Please reduce the length of the messages or completion.`,
+    type: "BadRequestError",
+    code: 400,
+  });
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(
+    JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? Number(item) : item instanceof Map ? Object.fromEntries(item) : item)),
+  );
+}
