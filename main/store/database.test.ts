@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databaseFile, loadSqlite } from "./database.ts";
 import { openStore } from "./open-store.ts";
+import { sampleCall } from "./records/sample-records.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -43,9 +44,23 @@ describe("opening a data folder", () => {
     expect(() => openStore(folder)).toThrow(/was written by a newer workbench \(schema 99; this one knows \d+\)/);
   });
 
+  it("refuses to write after it was closed, at once and in groups", async () => {
+    const store = openStore(folder);
+    const call = sampleCall(store, "r", 0, Buffer.from("a"), Buffer.from("b"));
+    store.close();
+    store.close();
+    expect(() => store.setSetting("a", "1")).toThrow("not open");
+    await expect(store.recordCallDurably(call, null)).rejects.toThrow("not open");
+  });
+
   it("refuses a file that is no database, and leaves it alone", () => {
     writeFileSync(join(folder, databaseFile), "this is a text file, not a database".repeat(100));
     expect(() => openStore(folder)).toThrow(/cannot be opened: file is not a database/);
+  });
+
+  it("refuses a folder that it cannot write to", () => {
+    mkdirSync(join(folder, "lock.db"));
+    expect(() => openStore(folder)).toThrow(/cannot be written to/);
   });
 
   it("refuses a folder that cannot be made", () => {

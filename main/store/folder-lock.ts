@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
-import { loadSqlite } from "./database.ts";
+import { type Database, loadSqlite } from "./database.ts";
 
 export interface FolderLock {
   release(): void;
@@ -14,20 +14,31 @@ export interface FolderLock {
 export function lockFolder(dataFolder: string): FolderLock {
   const Sqlite = loadSqlite();
   const ownerFile = join(dataFolder, "lock.pid");
-  const db = new Sqlite(join(dataFolder, "lock.db"), { timeout: 0 });
+  let db: Database | null = null;
   try {
+    db = new Sqlite(join(dataFolder, "lock.db"), { timeout: 0 });
     db.exec("BEGIN IMMEDIATE");
+    writeFileSync(ownerFile, `${process.pid}\n`);
+    const held = db;
+    return { release: () => held.close() };
   } catch (cause) {
-    db.close();
-    if (!(cause instanceof Sqlite.SqliteError && cause.code.startsWith("SQLITE_BUSY"))) throw cause;
+    db?.close();
+    if (cause instanceof Sqlite.SqliteError && cause.code.startsWith("SQLITE_BUSY"))
+      throw new WorkbenchError(
+        "store",
+        `Another workbench service${owner(ownerFile)} is using the data folder ${dataFolder}.`,
+        "Stop that one, or choose another data folder with --data.",
+      );
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkbenchError(
       "store",
-      `Another workbench service${owner(ownerFile)} is using the data folder ${dataFolder}.`,
-      "Stop that one, or choose another data folder with --data.",
+      `The data folder ${dataFolder} cannot be written to: ${reason}.`,
+      "Check its permissions, or choose another with --data.",
+      {
+        cause,
+      },
     );
   }
-  writeFileSync(ownerFile, `${process.pid}\n`);
-  return { release: () => db.close() };
 }
 
 function owner(file: string): string {

@@ -84,7 +84,7 @@ export function createWriter(db: Database, hooks: WriterHooks): Writer {
         scheduled = true;
         setImmediate(() => {
           scheduled = false;
-          if (db.open) flush();
+          flush();
         });
       });
     },

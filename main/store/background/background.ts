@@ -24,13 +24,13 @@ interface Pending {
 export function createBackground(dataFolder: string, bodyFolder: string): Background {
   const pending = new Map<number, Pending>();
   /** Set to 1 by the worker when it holds no file any more. */
-  const ended = new Int32Array(new SharedArrayBuffer(4));
+  const farewell = new Int32Array(new SharedArrayBuffer(4));
   let worker: Worker | null = null;
   let nextId = 1;
   let closed = false;
 
   function start(): Worker {
-    const started = new Worker(workerEntry(), { workerData: { dataFolder, bodyFolder, ended }, name: "store" });
+    const started = new Worker(workerEntry(), { workerData: { dataFolder, bodyFolder, farewell }, name: "store" });
     started.unref();
     started.on("message", receive);
     started.on("error", (error) => giveUp(started, error));
@@ -94,7 +94,7 @@ export function createBackground(dataFolder: string, bodyFolder: string): Backgr
       const last = worker;
       if (last === null) return;
       send({ type: "end" });
-      Atomics.wait(ended, 0, 0, longestGoodbyeMs);
+      Atomics.wait(farewell, 0, 0, longestGoodbyeMs);
       giveUp(last, failure("the store is closed"));
       last.unref();
     },

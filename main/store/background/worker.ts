@@ -1,5 +1,4 @@
 /** The store's worker thread: everything slow that must not stop the event loop of the service. See `messages.ts`. */
-
 import { hash as digest } from "node:crypto";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -11,7 +10,7 @@ import type { Checkpoint, FromWorker, JournalBody, Request, ToWorker } from "./m
 import { packBodies } from "./pack-bodies.ts";
 import { verifyStore } from "./verify.ts";
 
-const { dataFolder, bodyFolder, ended }: { readonly dataFolder: string; readonly bodyFolder: string; readonly ended: Int32Array } = workerData;
+const { dataFolder, bodyFolder, farewell }: { readonly dataFolder: string; readonly bodyFolder: string; readonly farewell: Int32Array } = workerData;
 const acknowledgements = new Map<number, (go: boolean) => void>();
 
 const db: Database = new (loadSqlite())(join(dataFolder, databaseFile), { fileMustExist: true });
@@ -20,8 +19,8 @@ db.pragma("synchronous = NORMAL");
 parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "end") {
     db.close();
-    Atomics.store(ended, 0, 1);
-    Atomics.notify(ended, 0);
+    Atomics.store(farewell, 0, 1);
+    Atomics.notify(farewell, 0);
     parentPort?.close();
   } else if (message.type === "adopted") acknowledgements.get(message.id)?.(message.go);
   else
