@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { credentialOf, readRoute } from "./routes.ts";
+
+test.each([
+  ["POST", "/r/a1/v1/chat/completions", { kind: "model", rolloutId: "a1", dialect: "chat" }],
+  ["POST", "/r/a1/chat/completions?x=1", { kind: "model", rolloutId: "a1", dialect: "chat" }],
+  ["POST", "/r/a1/v1/responses/", { kind: "model", rolloutId: "a1", dialect: "responses" }],
+  ["GET", "/r/a1/v1/responses", { kind: "unknown", rolloutId: "a1" }],
+  ["POST", "/r/a1/v1/responses/compact", { kind: "unknown", rolloutId: "a1" }],
+  ["GET", "/r/a1/v1/models/x", { kind: "models", rolloutId: "a1" }],
+  ["HEAD", "/r/a1/api/hello", { kind: "health", rolloutId: "a1" }],
+  ["GET", "/r/a1", { kind: "health", rolloutId: "a1" }],
+  ["POST", "/r/a1/v1/chat/completions/../../../b/v1/responses", { kind: "unknown", rolloutId: "a1" }],
+  ["POST", "/v1/chat/completions", { kind: "outside" }],
+  ["GET", "/r/", { kind: "outside" }],
+])("%s %s", (method, url, route) => {
+  expect(readRoute(method, url)).toEqual(route);
+});
+
+test("keys are found where clients of the dialects put them", () => {
+  expect(credentialOf({ authorization: "bearer  k " })).toBe("k");
+  expect(credentialOf({ "x-api-key": "k" })).toBe("k");
+  expect(credentialOf({ "api-key": "k" })).toBe("k");
+  expect(credentialOf({})).toBeNull();
+});
