@@ -302,6 +302,16 @@ describe("bodies", () => {
     expect(await store.check()).toEqual([]);
   });
 
+  it("are kept the same way when every commit is synchronous", async () => {
+    reopen({ durability: "power" });
+    const calls = [0, 1, 2].map((index) => sampleCall(store, "r1", index, bytes(`request ${index}`.repeat(500)), bytes("ok")));
+    await Promise.all(calls.map((call) => store.recordCallDurably(call, null)));
+    await store.compact();
+    reopen({ durability: "power" });
+    expect(store.callsOf("r1")).toEqual(calls);
+    expect(await store.check()).toEqual([]);
+  });
+
   it("forgets at the next start what no record refers to", () => {
     const { hash } = store.blobs.put(bytes("never referred to"));
     expect(Buffer.from(store.blobs.get(hash) ?? []).toString()).toBe("never referred to");
