@@ -73,7 +73,7 @@ function replacedTools(folders) {
   const files = [...folders.flatMap((folder) => systemTools.map((tool) => path.join(folder, tool))), ...libraries, "/etc/ld.so.preload"];
   return files.filter((file) => {
     let changed = false;
-    quietly(() => { changed = fs.statSync(file).ctimeMs > hostname.birthtimeMs + 1000 || fs.lstatSync(file).ctimeMs > hostname.birthtimeMs + 1000; });
+    quietly(() => { changed = fs.statSync(file).ctimeMs > hostname.birthtimeMs || fs.lstatSync(file).ctimeMs > hostname.birthtimeMs; });
     return changed;
   });
 }

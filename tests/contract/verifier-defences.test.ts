@@ -8,12 +8,18 @@ import { runVerifier, type VerifierResult } from "../../main/verifiers/index.ts"
 import { readyProviders, type Scratch, scratchFolder, writePackage } from "./task-packages.ts";
 
 let scratch: Scratch;
-let providers: readonly SandboxProvider[] = [];
+/** A container whose image names no account: the agent is its root, without capabilities. */
+interface Box {
+  readonly provider: SandboxProvider;
+  readonly asRoot: boolean;
+}
+let boxes: readonly Box[] = [];
 let runs = 0;
 
 beforeAll(async () => {
   scratch = await scratchFolder();
-  providers = await readyProviders(scratch.folder, ["local", "docker"]);
+  const providers = await readyProviders(scratch.folder, ["local", "docker"]);
+  boxes = providers.flatMap((provider) => (provider.kind === "docker" ? [true, false] : [false]).map((asRoot) => ({ provider, asRoot })));
 });
 afterAll(() => scratch.dispose());
 
@@ -29,7 +35,7 @@ interface Play {
 }
 
 async function play(
-  provider: SandboxProvider,
+  { provider, asRoot }: Box,
   { agent, test: testScript, files, toml }: Play,
 ): Promise<VerifierResult & { readonly output: string }> {
   runs += 1;
@@ -37,7 +43,7 @@ async function play(
   const task = await writePackage(join(folder, "task"), {
     "task.toml": `[environment]\nworkdir = "/app"\nnetwork_mode = "no-network"\n${toml ?? ""}`,
     "instruction.md": "Write 42 to /app/answer.txt.\n",
-    "environment/Dockerfile": dockerfile,
+    [asRoot ? "environment/none" : "environment/Dockerfile"]: asRoot ? "" : dockerfile,
     "tests/test.sh": testScript ?? strict,
     ...files,
   });
@@ -64,10 +70,10 @@ async function play(
   }
 }
 
-function inEverySandbox(name: string, body: (provider: SandboxProvider) => Promise<void>): void {
+function inEverySandbox(name: string, body: (box: Box) => Promise<void>): void {
   test(name, async (context) => {
-    if (providers.length === 0) context.skip("this machine can run no sandbox");
-    for (const provider of providers) await body(provider);
+    if (boxes.length === 0) context.skip("this machine can run no sandbox");
+    for (const box of boxes) await body(box);
   });
 }
 
@@ -89,18 +95,24 @@ describe("an agent that earned nothing gets 0", () => {
       echo 'cat() { echo 42; }; export LD_PRELOAD=/app/evil.so PATH=/app:$PATH BASH_ENV=/app/.bashrc' > $place/$file; done; done`,
   };
   for (const [name, agent] of Object.entries(forgeries)) {
-    inEverySandbox(name, async (provider) => {
-      const result = await play(provider, { agent });
+    inEverySandbox(name, async (box) => {
+      const result = await play(box, { agent });
       expect(result, result.detail ?? "").toMatchObject({ status: "failed", reward: 0, rewards: { reward: 0 }, cause: null });
     });
   }
+
+  inEverySandbox("replaces the system's own programs", async (box) => {
+    const agent = `for tool in /usr/bin/cat /bin/sh /usr/bin/test; do rm -f $tool; printf '#!/bin/bash\\necho 42\\n' > $tool; chmod +x $tool; done 2> /dev/null; true`;
+    const result = await play(box, { agent });
+    expect(result).toMatchObject(box.asRoot ? { status: "verifier-failure", reward: null, cause: "reward-forged" } : { status: "failed", reward: 0 });
+  });
 
   for (const [where, mention] of [
     ["in /tests", "# checks /app"],
     ["in its own folder", ""],
   ] as const) {
-    inEverySandbox(`plants code for Python to load ${where}`, async (provider) => {
-      const result = await play(provider, {
+    inEverySandbox(`plants code for Python to load ${where}`, async (box) => {
+      const result = await play(box, {
         agent: `site=$(python3 -c 'import site; print(site.getusersitepackages())'); mkdir -p "$site/planted.dist-info" /app/planted.dist-info
           for place in "$site" /app /tmp /home/agent; do for name in sitecustomize usercustomize json conftest unittest; do
             echo 'open("/logs/verifier/planted", "w"); import os; os._exit(0)' > "$place/$name.py"; done
@@ -121,9 +133,9 @@ python3 -m json.tool /tests/data.json && python3 -m unittest -h > /dev/null
     });
   }
 
-  inEverySandbox("plants git hooks and settings", async (provider) => {
+  inEverySandbox("plants git hooks and settings", async (box) => {
     const run = `sh -c "echo 1 > /logs/verifier/reward.txt"`;
-    const result = await play(provider, {
+    const result = await play(box, {
       agent: `cd /app && git init -q && echo a > a && git add a && git -c user.name=a -c user.email=a@b commit -q -m a
         for hook in pre-commit post-commit post-checkout reference-transaction; do printf '#!/bin/sh\\n${run}\\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook; done
         git config core.fsmonitor '${run}'; git config core.pager '${run}'; git config core.hooksPath /app/.git/hooks; git config core.editor '${run}'
@@ -138,8 +150,8 @@ true
     expect(result).toMatchObject({ status: "failed", reward: 0 });
   });
 
-  inEverySandbox("leaves nothing in the environment of the test script", async (provider) => {
-    const result = await play(provider, {
+  inEverySandbox("leaves nothing in the environment of the test script", async (box) => {
+    const result = await play(box, {
       toml:
         '[environment.env]\nPYTHONPATH = "/app"\nNODE_OPTIONS = "--require /app/x.cjs"\nPATH = "/app/bin"\nPLAIN = "kept"\n[verifier.env]\nLEVEL = "$' +
         '{LEVEL:-2}"\n',
@@ -148,7 +160,7 @@ true
     expect(result.output).toMatch(/^PLAIN=kept$/m);
     expect(result.output).toMatch(/^LEVEL=3$/m);
     expect(result.output).toMatch(/^OPENFORGE_WORKDIR=\/app$/m);
-    expect(result.output).not.toMatch(/^(PYTHONPATH|NODE_OPTIONS|LD_\w+|BASH_ENV)=/m);
+    expect(result.output).not.toMatch(/^(PYTHONPATH=\/app|NODE_OPTIONS=|LD_\w+=|BASH_ENV=)/m);
     expect(/^PATH=(.*)$/m.exec(result.output)?.[1]?.split(":")).toSatisfy((folders: readonly string[]) =>
       folders.every((folder) => /^\/(usr|bin|sbin|opt\/openforge)/.test(folder)),
     );
@@ -156,8 +168,8 @@ true
 });
 
 describe("a reward is what the verifier said, or none", () => {
-  inEverySandbox("earned is earned", async (provider) => {
-    expect(await play(provider, { agent: "echo 42 > /app/answer.txt" })).toMatchObject({
+  inEverySandbox("earned is earned", async (box) => {
+    expect(await play(box, { agent: "echo 42 > /app/answer.txt" })).toMatchObject({
       status: "succeeded",
       reward: 1,
       cause: null,
@@ -200,39 +212,39 @@ describe("a reward is what the verifier said, or none", () => {
     },
   };
   for (const [name, { test: script, cause, detail }] of Object.entries(failures)) {
-    inEverySandbox(`${name} is no reward`, async (provider) => {
-      const result = await play(provider, { test: `#!/bin/bash\n${script}\n` });
+    inEverySandbox(`${name} is no reward`, async (box) => {
+      const result = await play(box, { test: `#!/bin/bash\n${script}\n` });
       expect(result).toMatchObject({ status: "verifier-failure", reward: null, cause });
       expect(result.detail).toMatch(detail);
     });
   }
 
-  inEverySandbox("time is limited, and what was said is kept", async (provider) => {
+  inEverySandbox("time is limited, and what was said is kept", async (box) => {
     const test = "#!/bin/sh\necho 1 > /logs/verifier/reward.txt\necho so far so good\nsleep 600 & sleep 600\n";
-    const result = await play(provider, { test, toml: "[verifier]\ntimeout_sec = 1\n" });
+    const result = await play(box, { test, toml: "[verifier]\ntimeout_sec = 1\n" });
     expect(result).toMatchObject({ status: "verifier-failure", reward: null, cause: "verifier-timeout", exitCode: null });
     expect(result.output).toContain("so far so good");
   });
 
-  inEverySandbox("what the verifier leaves running changes nothing", async (provider) => {
+  inEverySandbox("what the verifier leaves running changes nothing", async (box) => {
     const test =
       "#!/bin/bash\n(sleep 0.5; while :; do echo 1 > /logs/verifier/reward.txt; done) > /dev/null 2>&1 &\necho 0 > /logs/verifier/reward.txt\n";
-    expect(await play(provider, { test })).toMatchObject({ status: "failed", reward: 0 });
+    expect(await play(box, { test })).toMatchObject({ status: "failed", reward: 0 });
   });
 
-  inEverySandbox("a work that writes the reward while it is checked is not believed", async (provider) => {
+  inEverySandbox("a work that writes the reward while it is checked is not believed", async (box) => {
     const test = "#!/bin/sh\n/app/program; echo 0 > /logs/verifier/reward.txt\n";
     const agent = `printf '#!/bin/sh\\necho "{\\\\"reward\\\\": 1}" > /logs/verifier/reward.json\\n' > /app/program; chmod +x /app/program`;
-    expect(await play(provider, { agent, test })).toMatchObject({ status: "verifier-failure", reward: null, cause: "reward-malformed" });
+    expect(await play(box, { agent, test })).toMatchObject({ status: "verifier-failure", reward: null, cause: "reward-malformed" });
   });
 
-  inEverySandbox("a test script that names no folder runs in the agent's", async (provider) => {
+  inEverySandbox("a test script that names no folder runs in the agent's", async (box) => {
     const test = "#!/bin/sh\n[ -f answer.txt ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n";
-    expect(await play(provider, { agent: "echo 42 > /app/answer.txt", test })).toMatchObject({ status: "succeeded", reward: 1 });
+    expect(await play(box, { agent: "echo 42 > /app/answer.txt", test })).toMatchObject({ status: "succeeded", reward: 1 });
   });
 
-  inEverySandbox("a verifier's own box sees what was published, and nothing else", async (provider) => {
-    const result = await play(provider, {
+  inEverySandbox("a verifier's own box sees what was published, and nothing else", async (box) => {
+    const result = await play(box, {
       agent: "echo 42 > /app/answer.txt; echo x > /app/secret; echo note > /logs/artifacts/note.txt; mkdir -p /app/deep; echo d > /app/deep/d",
       toml: '[verifier]\nenvironment_mode = "separate"\n',
       test: "#!/bin/sh\nls -R /app /logs/artifacts\n[ ! -e /app/secret ] && [ -e /logs/artifacts/note.txt ] && echo 1 > /logs/verifier/reward.txt\n",
