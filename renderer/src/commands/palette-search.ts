@@ -27,7 +27,7 @@ export function coveredRanges(text: string, query: string): readonly (readonly [
 }
 
 /** 0 = no match; higher is better: a word at the start of the title, of a word in it, anywhere in it, elsewhere. */
-export function score(item: Searchable, query: string): number {
+function score(item: Searchable, query: string): number {
   const title = item.title.toLowerCase();
   const about = item.about.toLowerCase();
   let total = 1;

@@ -98,6 +98,8 @@ const everywhere: readonly Command[] = [
   { id: "panel.toggle", title: "Bottom panel", category: "Everywhere", keys: ["Mod+J"], glyph: "bottom", menu: "View", run: () => togglePanel() },
   { id: "details.toggle", title: "Details pane", category: "Everywhere", keys: ["Mod+I"], glyph: "side", menu: "View", run: toggleDetails },
   { id: "find", title: "Find in this view", category: "Everywhere", keys: ["/"], glyph: "filter" },
+  { id: "find.next", title: "Next match", category: "Everywhere", keys: ["n"], where: "after a find" },
+  { id: "find.previous", title: "Previous match", category: "Everywhere", keys: ["N"], where: "after a find" },
   { id: "tab.next", title: "Next tab", category: "Everywhere", keys: ["Alt+PageDown", "Mod+Tab"], run: () => stepTab(1) },
   { id: "tab.previous", title: "Previous tab", category: "Everywhere", keys: ["Alt+PageUp", "Mod+Shift+Tab"], run: () => stepTab(-1) },
   {

@@ -4,11 +4,11 @@
  */
 import { type Field, fields } from "./fields.ts";
 
-export const operators = [">=", "<=", ">", "<", "=", ":"] as const;
+const operators = [">=", "<=", ">", "<", "=", ":"] as const;
 export type Operator = (typeof operators)[number];
 
-export type SpanKind = "key" | "operator" | "value" | "text" | "space";
-export interface FilterSpan {
+type SpanKind = "key" | "operator" | "value" | "text" | "space";
+interface FilterSpan {
   readonly kind: SpanKind;
   readonly from: number;
   readonly to: number;
@@ -20,7 +20,7 @@ export type Term =
   | { readonly kind: "number"; readonly negated: boolean; readonly field: string; readonly operator: Operator; readonly value: number }
   | { readonly kind: "yes-no"; readonly negated: boolean; readonly field: string; readonly value: boolean };
 
-export interface FilterMistake {
+interface FilterMistake {
   readonly from: number;
   readonly to: number;
   /** Which part is wrong, in the language's own words. */

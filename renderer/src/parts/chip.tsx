@@ -4,7 +4,7 @@ import { type OutcomeWords, outcomeWords, type Tone } from "../words/outcomes.ts
 import type { GlyphName } from "./glyphs.tsx";
 import { Icon } from "./icon.tsx";
 
-export const toneText: Record<Tone | "sampled" | "masked", string> = {
+const toneText: Record<Tone | "sampled" | "masked", string> = {
   success: "text-success",
   failed: "text-failed",
   paused: "text-paused",

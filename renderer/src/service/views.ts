@@ -15,7 +15,7 @@ import type {
 } from "../../../main/api/views.ts";
 import type { Query } from "./queries.ts";
 
-export type { CallView, ChainView, EventView, MessageView, SystemInfo, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
+export type { CallView, EventView, MessageView, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
 export type { ArtifactView, CallDetail, ChainTokens, DoctorRow, ExperimentView, HarnessView, PolicyView, RolloutDetail, RolloutView, TaskCheckView };
 
 export type BodyName = "request" | "response" | "upstreamRequest" | "upstreamResponse";

@@ -5,23 +5,10 @@ import { Empty } from "../parts/states.tsx";
 import { useLive } from "../service/live.ts";
 import type { EventView } from "../service/views.ts";
 import { useWorkspace } from "../state/workspace.ts";
+import { payloadWords } from "../words/events.ts";
 import { moment } from "../words/times.ts";
 
 const row = 20;
-
-/** The payload on one line: its values, not its JSON. */
-export function payloadWords(payload: string): string {
-  try {
-    const value: unknown = JSON.parse(payload);
-    if (typeof value !== "object" || value === null) return String(value ?? "");
-    return Object.entries(value)
-      .filter(([, part]) => part !== null && part !== "")
-      .map(([name, part]) => `${name} ${typeof part === "object" ? JSON.stringify(part) : String(part)}`)
-      .join(" · ");
-  } catch {
-    return payload;
-  }
-}
 
 function Row({ event }: { readonly event: EventView }) {
   return (

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { create } from "zustand";
 
-export const themes = ["system", "light", "dark"] as const;
-export const contrasts = ["system", "more", "normal"] as const;
-export const densities = ["compact", "regular", "comfortable"] as const;
+const themes = ["system", "light", "dark"] as const;
+const contrasts = ["system", "more", "normal"] as const;
+const densities = ["compact", "regular", "comfortable"] as const;
 
 const appearanceSchema = z.object({
   theme: z.enum(themes).catch("system"),

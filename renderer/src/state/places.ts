@@ -1,5 +1,5 @@
 /** A place in the window as a link names it: `openforge://run/<id>/call/<n>?view=tokens&tok=3-9`, or a screen. */
-export const screenNames = ["runs", "tasks", "harnesses", "settings"] as const;
+const screenNames = ["runs", "tasks", "harnesses", "settings"] as const;
 export type ScreenName = (typeof screenNames)[number];
 
 export const rolloutViews = ["calls", "tokens", "artifacts", "verifier", "logs"] as const;

@@ -14,7 +14,7 @@ export interface Tab {
   readonly title: string | null;
 }
 
-export const panelViews = ["logs", "verifier", "problems"] as const;
+const panelViews = ["logs", "verifier", "problems"] as const;
 export type PanelView = (typeof panelViews)[number];
 
 interface Layout {

@@ -65,7 +65,7 @@ export function TextView({ text, label, json = false, numbers = true, atEnd = fa
     flushSync(() => setFinding(true));
     field.current?.select();
   };
-  useCommands({ find: open });
+  useCommands({ find: open, ...(hits.length > 0 ? { "find.next": () => goTo(current + 1), "find.previous": () => goTo(current - 1) } : {}) });
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
       {finding && (

@@ -11,7 +11,7 @@ export const phases: readonly Phase[] = rolloutViewSchema.shape.phase.options;
 /** The phases that take time, in order: what a progress row is made of. */
 export const timedPhases: readonly Phase[] = phases.filter((phase) => phase !== "queued" && phase !== "ended");
 
-export const toneOfStatus: Record<OutcomeStatus, Tone> = {
+const toneOfStatus: Record<OutcomeStatus, Tone> = {
   succeeded: "success",
   failed: "failed",
   "agent-timeout": "paused",

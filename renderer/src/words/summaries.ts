@@ -22,6 +22,19 @@ export function argumentWords(argumentsText: string): string {
   return (value === undefined ? argumentsText : unescaped(value)).replace(/\s+/g, " ").trim();
 }
 
+/** The one argument of a tool call when it has just one and that is text; null otherwise. */
+export function singleArgument(argumentsText: string): { readonly name: string; readonly text: string } | null {
+  if (!argumentsText.trimStart().startsWith("{")) return null;
+  try {
+    const entries = Object.entries(JSON.parse(argumentsText) as object);
+    const [name, text] = entries[0] ?? [];
+    return entries.length === 1 && name !== undefined && typeof text === "string" ? { name, text } : null;
+  } catch {
+    // Not JSON, or cut off: shown as it is.
+    return null;
+  }
+}
+
 /** `summary` is a tool's name and its JSON arguments, the beginning of a text, or an error's sentence. */
 export function callWords(call: { readonly summary: string; readonly error: string | null }): CallWords {
   if (call.error !== null) return { head: "error", rest: call.error };

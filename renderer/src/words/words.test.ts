@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { payloadWords } from "./events.ts";
 import { policyWords, routeWords, shortId, taskWords } from "./names.ts";
 import { bytes, count, decimal, plusMinus, probability, reward } from "./numbers.ts";
 import { outcomeWords, timedPhases, trainableWords } from "./outcomes.ts";
-import { argumentWords, callWords } from "./summaries.ts";
+import { argumentWords, callWords, singleArgument } from "./summaries.ts";
 import { clock, moment, seconds, span } from "./times.ts";
 
 const plain = (text: string | null): string | undefined => text?.replaceAll("\u00a0", " ");
@@ -62,6 +63,13 @@ describe("outcomes", () => {
   it("knows the phases that take time", () => expect(timedPhases[0]).toBe("preparing"));
 });
 
+describe("events", () => {
+  it("are read without their JSON", () => {
+    expect(payloadWords('{"phase":"running","cause":null,"outcome":{"status":"failed"}}')).toBe('phase running · outcome {"status":"failed"}');
+    expect([payloadWords('"said"'), payloadWords("not json"), payloadWords("null")]).toEqual(["said", "not json", ""]);
+  });
+});
+
 describe("names", () => {
   it("keep what tells things apart", () => {
     expect([shortId("r-d0515a24"), shortId("r-8c2b"), shortId("a-very-long-identifier")]).toEqual(["r-d051", "r-8c2b", "a-very-long…"]);
@@ -81,6 +89,11 @@ describe("summaries", () => {
     expect(callWords({ summary: 'bash {"command":"ls -la \\"data\\"\\n"}', error: null })).toEqual({ head: "bash", rest: 'ls -la "data"' });
     expect(callWords({ summary: 'bash {"command":"sed -n 1,4', error: null })).toEqual({ head: "bash", rest: "sed -n 1,4" });
     expect(callWords({ summary: 'plan {"steps":[1,2]}', error: null })).toEqual({ head: "plan", rest: '{"steps":[1,2]}' });
+  });
+
+  it("show a single text argument as text", () => {
+    expect(singleArgument('{"command":"a\\nb"}')).toEqual({ name: "command", text: "a\nb" });
+    for (const other of ['{"a":1}', '{"a":"x","b":"y"}', "null", '"text"', "[1]", '{"a":"cut', ""]) expect(singleArgument(other)).toBeNull();
   });
 
   it("tell text, errors and nothing apart", () => {

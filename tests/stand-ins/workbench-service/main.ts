@@ -178,11 +178,11 @@ const router = os.router({
     cancel: os.rollouts.cancel.handler(() => ({})),
     tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, Math.min(60, find(input.id).calls)))),
     artifacts: os.rollouts.artifacts.handler(() => [
-      { kind: "verifier-output", name: "test-stdout.txt", blob: "verifier", size: verifierText.length, attempt: 1 },
-      { kind: "harness-log", name: "stdout.txt", blob: "log", size: harnessLog(400).length, attempt: 1 },
-      { kind: "harness-log", name: "stderr.txt", blob: "empty", size: 0, attempt: 1 },
-      { kind: "artifact", name: "artifacts/report.json", blob: "report", size: 58, attempt: 1 },
-      { kind: "artifact", name: "artifacts/orders.csv", blob: "csv", size: 24_120, attempt: 1 },
+      { kind: "verifier-output", name: "test-stdout.txt", blob: "verifier", size: verifierText.length, attempt: 0 },
+      { kind: "harness-log", name: "stdout.txt", blob: "log", size: harnessLog(400).length, attempt: 0 },
+      { kind: "harness-log", name: "stderr.txt", blob: "empty", size: 0, attempt: 0 },
+      { kind: "artifact", name: "artifacts/report.json", blob: "report", size: 58, attempt: 0 },
+      { kind: "artifact", name: "artifacts/orders.csv", blob: "csv", size: 24_120, attempt: 0 },
     ]),
   },
   calls: {

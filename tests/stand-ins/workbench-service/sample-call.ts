@@ -76,14 +76,12 @@ export function sampleDetail(calls: readonly CallView[], call: CallView): CallDe
 
 export function sampleBody(call: CallView, which: string): string {
   if (which === "response" && call.stream) {
-    return (
-      ["The", " output", " was", " cut", "."]
-        .map(
-          (part, index) =>
-            `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: part }, finish_reason: index === 4 ? call.finishReason : null }] })}\n\n`,
-        )
-        .join("") + "data: [DONE]\n\n"
-    );
+    return `${["The", " output", " was", " cut", "."]
+      .map(
+        (part, index) =>
+          `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content: part }, finish_reason: index === 4 ? call.finishReason : null }] })}\n\n`,
+      )
+      .join("")}data: [DONE]\n\n`;
   }
   const messages = Array.from({ length: 2 + call.index * 2 }, (_, index) => ({
     role: index % 2 === 0 ? "user" : "assistant",

@@ -143,7 +143,7 @@ export function sampleCalls(rollout: RolloutView): CallView[] {
     return {
       id: `${rollout.id}-c${index}`,
       rollout: rollout.id,
-      attempt: 1,
+      attempt: 0,
       index,
       dialect: rollout.harness === "codex" ? "responses" : "chat",
       method: "POST",

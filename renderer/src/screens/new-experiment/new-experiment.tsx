@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { showExperiment } from "../../actions/first-run.ts";
-import { Button } from "../../parts/button.tsx";
+import { Button, IconButton } from "../../parts/button.tsx";
 import { CheckRow, Segmented } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, NumberInput, TextInput } from "../../parts/field.tsx";
@@ -10,6 +10,7 @@ import { presentClient } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { doctorQuery, harnessesQuery, policiesQuery, tasksQuery } from "../../service/views.ts";
+import { desktop } from "../../state/desktop.ts";
 import { closeOverlay } from "../../state/overlays.ts";
 import { taskWords } from "../../words/names.ts";
 import { count, plural } from "../../words/numbers.ts";
@@ -51,8 +52,16 @@ function Choices({ title, error, children, below }: ChoicesProps) {
 
 const about = (text: string): ReactNode => <span className="min-w-0 flex-1 truncate text-right text-2xs text-muted">{text}</span>;
 
+interface AddLineProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly onAdd: (value: string) => void;
+  /** Where the desktop shell can be asked for one. */
+  readonly pick?: (() => Promise<string | null>) | undefined;
+}
+
 /** Adds what is not in a list: a task folder, the address of an endpoint. */
-function AddLine({ label, placeholder, onAdd }: { readonly label: string; readonly placeholder: string; readonly onAdd: (value: string) => void }) {
+function AddLine({ label, placeholder, onAdd, pick }: AddLineProps) {
   const [text, setText] = useState("");
   const add = (): void => {
     if (text.trim() !== "") onAdd(text.trim());
@@ -71,6 +80,14 @@ function AddLine({ label, placeholder, onAdd }: { readonly label: string; readon
           add();
         }}
       />
+      {pick !== undefined && (
+        <IconButton
+          glyph="folder"
+          label="Choose a folder…"
+          className="size-7!"
+          onClick={() => void pick().then((path) => path !== null && onAdd(path))}
+        />
+      )}
       <Button onClick={add} disabledBecause={text.trim() === "" ? "Type something to add first" : null}>
         Add
       </Button>
@@ -93,7 +110,14 @@ function TaskChoices({ plan, errors, choose }: ListProps) {
     <Choices
       title="Tasks"
       error={errors.tasks}
-      below={<AddLine label="Folder of a task package" placeholder="/home/ada/tasks/my-task" onAdd={(path) => choose("tasks", path, true)} />}
+      below={
+        <AddLine
+          label="Folder of a task package"
+          placeholder="/home/ada/tasks/my-task"
+          onAdd={(path) => choose("tasks", path, true)}
+          pick={desktop?.pickFolder}
+        />
+      }
     >
       <CheckRow checked={all} onChange={(on) => choose("tasks", "starter", on)}>
         All starter tasks {about(plural(starters.length, "task"))}

@@ -12,7 +12,7 @@ export interface Plan {
   readonly seed: string;
 }
 
-export type PlanField = "name" | "tasks" | "harnesses" | "policies" | "k" | "concurrency" | "seed";
+type PlanField = "name" | "tasks" | "harnesses" | "policies" | "k" | "concurrency" | "seed";
 
 /** Works on a bare machine: the starter tasks, the reference harness, the scripted policy, the local sandbox. */
 export const startingPlan: Plan = {

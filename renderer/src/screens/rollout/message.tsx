@@ -6,7 +6,7 @@ import type { MessageView } from "../../service/views.ts";
 import { formatJson, looksLikeJson } from "../../text/format-json.ts";
 import { highlightJson } from "../../text/highlight.ts";
 import { count } from "../../words/numbers.ts";
-import { argumentWords } from "../../words/summaries.ts";
+import { argumentWords, singleArgument } from "../../words/summaries.ts";
 import { BlobImage } from "./blob-image.tsx";
 import { cutLine, messageLength } from "./messages.ts";
 
@@ -83,6 +83,29 @@ function Labelled({ label, children }: { readonly label: ReactNode; readonly chi
   );
 }
 
+/** A call with one text argument (a command, a patch) shows that text; any other shows its JSON. */
+function ToolCall({ call }: { readonly call: MessageView["toolCalls"][number] }) {
+  const single = singleArgument(call.arguments);
+  return (
+    <Labelled
+      label={
+        <>
+          calls <code className="text-xs font-strong text-fg">{call.name}</code>
+          {single !== null && ` with ${single.name}`}
+        </>
+      }
+    >
+      {single !== null ? (
+        <Text text={single.text} marked={null} />
+      ) : looksLikeJson(call.arguments) ? (
+        <JsonBlock text={call.arguments} />
+      ) : (
+        <Text text={call.arguments} marked={null} />
+      )}
+    </Labelled>
+  );
+}
+
 export function MessageBody({ message }: { readonly message: MessageView }) {
   const marked = cutLine(message);
   const parts = message.content.filter((part) => part.type !== "text" || part.text !== "");
@@ -100,16 +123,7 @@ export function MessageBody({ message }: { readonly message: MessageView }) {
         <Part key={index} part={part} marked={marked} />
       ))}
       {message.toolCalls.map((call) => (
-        <Labelled
-          key={call.id}
-          label={
-            <>
-              calls <code className="text-xs font-strong text-fg">{call.name}</code>
-            </>
-          }
-        >
-          {looksLikeJson(call.arguments) ? <JsonBlock text={call.arguments} /> : <Text text={call.arguments} marked={null} />}
-        </Labelled>
+        <ToolCall key={call.id} call={call} />
       ))}
       {parts.length === 0 && message.toolCalls.length === 0 && message.reasoning === null && <span className="text-xs text-muted">Empty</span>}
     </div>

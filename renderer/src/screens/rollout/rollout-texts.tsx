@@ -14,7 +14,7 @@ function JsonText({ text, label }: { readonly text: string; readonly label: stri
 }
 
 /** One stored text: its first part at once, the whole when asked for. */
-export function BlobText({ artifact, atEnd = false }: { readonly artifact: ArtifactView; readonly atEnd?: boolean }) {
+function BlobText({ artifact, atEnd = false }: { readonly artifact: ArtifactView; readonly atEnd?: boolean }) {
   const [limit, setLimit] = useState(firstBytes);
   const state = useQuery(blobQuery(artifact.blob, limit));
   return (

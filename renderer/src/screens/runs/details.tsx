@@ -45,7 +45,7 @@ function Group({ rollout }: { readonly rollout: RolloutDetail }) {
 }
 
 /** Phases on one time axis: where a rollout spent its time. */
-export function Phases({ rollout }: { readonly rollout: Pick<RolloutDetail, "phases" | "status"> }) {
+function Phases({ rollout }: { readonly rollout: Pick<RolloutDetail, "phases" | "status"> }) {
   const timed = rollout.phases.filter((phase) => phase.name !== "ended" && phase.name !== "queued");
   const begin = timed[0]?.startedAt;
   if (begin === undefined) return <p className="m-0 text-2xs text-muted">Still queued.</p>;

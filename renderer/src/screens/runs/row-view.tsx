@@ -104,7 +104,7 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
           rollout.policyVersion === null || rollout.policyVersion === rollout.policy ? rollout.policy : `${rollout.policy}, ${rollout.policyVersion}`
         }
       >
-        {rollout.policy}
+        {policyWords(rollout.policy)}
       </Cell>
       <Cell>{rollout.status === null ? <PhaseDashes phase={rollout.phase} /> : <RewardBar reward={rollout.reward} />}</Cell>
       <Cell className="flex" title={rollout.detail ?? undefined}>

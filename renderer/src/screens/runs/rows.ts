@@ -62,7 +62,7 @@ export interface RowSources {
 export const experimentKey = (id: string): string => `e/${id}`;
 /** While a filter is on experiments open by themselves; this key remembers the ones a person has closed. */
 export const closedKey = (id: string): string => `f/${id}`;
-export const rolloutKey = (id: string): string => `r/${id}`;
+const rolloutKey = (id: string): string => `r/${id}`;
 
 function callRows(rollout: RolloutView, calls: readonly CallView[] | undefined): readonly Row[] {
   const key = `c/${rollout.id}`;

@@ -57,7 +57,7 @@ export function maskEdges(spans: readonly PlacedSpan[]): readonly number[] {
 }
 
 /** Below this probability a sampled token is worth a look. */
-export const lowProbability = 0.001;
+const lowProbability = 0.001;
 
 export function lowProbabilities(spans: readonly PlacedSpan[]): readonly { readonly position: number; readonly logprob: number }[] {
   const limit = Math.log(lowProbability);

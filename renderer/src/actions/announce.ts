@@ -1,0 +1,42 @@
+/** Says what ended elsewhere, and keeps the figures of the status bar true while work goes on. */
+import { presentClient, refreshInfo } from "../service/connection.ts";
+import { watchEvents } from "../service/live.ts";
+import type { EventView, ExperimentView } from "../service/views.ts";
+import { notify } from "../state/notices.ts";
+import { useWorkspace } from "../state/workspace.ts";
+import { plural } from "../words/numbers.ts";
+import { showExperiment } from "./first-run.ts";
+
+const infoAtMostEvery = 5000;
+
+/** How an experiment ended, in half a sentence. */
+function endingWords({ total, outcomes }: Pick<ExperimentView, "total" | "outcomes">): string {
+  return `${outcomes.succeeded ?? 0} of ${plural(total, "rollout")} succeeded`;
+}
+
+async function announce(id: string): Promise<void> {
+  const experiment = await presentClient().experiments.get({ id });
+  notify({
+    tone: "success",
+    title: `${experiment.name} ended`,
+    text: endingWords(experiment),
+    action: { verb: "Show", run: () => showExperiment(id) },
+  });
+}
+
+function endedElsewhere(events: readonly EventView[]): readonly string[] {
+  if (useWorkspace.getState().active === "runs") return [];
+  return events.flatMap((event) => (event.type === "experiment.ended" && event.experiment !== null ? [event.experiment] : []));
+}
+
+export function startAnnouncing(): void {
+  let refreshedAt = 0;
+  watchEvents((events) => {
+    if (Date.now() - refreshedAt > infoAtMostEvery) {
+      refreshedAt = Date.now();
+      refreshInfo().catch(() => undefined);
+    }
+    // An experiment that was removed meanwhile needs no message.
+    for (const id of endedElsewhere(events)) announce(id).catch(() => undefined);
+  });
+}
