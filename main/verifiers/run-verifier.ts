@@ -21,6 +21,7 @@ import { withStagedFolder } from "./stage-tests.ts";
 const ownProgramLimitMs = 60_000;
 /** Of each output stream; the rest is counted and dropped. */
 const outputLimitBytes = 4_000_000;
+const outputFile = "test-stdout.txt";
 /** What the verifier may leave in /logs/verifier and have kept. */
 const keptLimit = { bytes: 64 * 1024 ** 2, entries: 2000 };
 
@@ -31,6 +32,7 @@ const keptLimit = { bytes: 64 * 1024 ** 2, entries: 2000 };
 export async function runVerifier(sandbox: Sandbox, task: Task, options: VerifierOptions): Promise<VerifierResult> {
   const startedAt = Date.now();
   await mkdir(options.outputFolder, { recursive: true });
+  await writeFile(join(options.outputFolder, outputFile), "");
   await sandbox.killAll();
   const graded =
     task.verifier.box === null ? await grade(sandbox, task, options, true) : await inVerifierBox(sandbox, task, task.verifier.box, options, grade);
@@ -83,7 +85,7 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
     return { status: "succeeded", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
   }
   const sign = brokenGraderSign({ exitCode: end.exitCode, stderr: decode(end.stderr), stdout: decode(end.stdout) });
-  if (sign !== null) return failure("verifier-broken", `The verifier itself broke: ${sign}. See test-stdout.txt.`, end.exitCode);
+  if (sign !== null) return failure("verifier-broken", `The verifier itself broke: ${sign}. See ${outputFile}.`, end.exitCode);
   if (!rewards.ok && end.outOfMemory) return failure("out-of-memory", "The verifier ran out of memory.", end.exitCode);
   if (!rewards.ok) return { ...failure(rewards.cause, rewards.detail, end.exitCode), rewards: rewards.rewards };
   return { status: "failed", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
@@ -155,5 +157,5 @@ async function keepOutput(
   if (left !== null && left.bytes <= keptLimit.bytes && left.entries <= keptLimit.entries) await sandbox.download("/logs/verifier", folder);
   else if (left !== null) notes.push(`[/logs/verifier holds ${left.entries} entries, ${left.bytes} bytes: more than is kept]`);
   const text = notes.length === 0 ? "" : `\n${notes.join("\n")}\n`;
-  await writeFile(join(folder, "test-stdout.txt"), Buffer.concat([output.bytes(), Buffer.from(text)]));
+  await writeFile(join(folder, outputFile), Buffer.concat([output.bytes(), Buffer.from(text)]));
 }
