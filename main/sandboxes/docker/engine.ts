@@ -1,5 +1,6 @@
 /** The connection to a Docker engine on this machine, and what its failures mean. */
 import { existsSync } from "node:fs";
+import { Agent } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -29,7 +30,11 @@ export function connectEngine(named: string | undefined): Engine {
     join(homedir(), ".docker/run/docker.sock"),
   ];
   const socketPath = named ?? (host !== "" ? host.slice("unix://".length) : (usual.find((path) => existsSync(path)) ?? "/var/run/docker.sock"));
-  return { docker: new Docker({ socketPath }), socketPath };
+  // One connection a request: the engine answers an upload before it has read its end, and such a connection, kept for
+  // later, never becomes idle and keeps the service from ending.
+  const docker = new Docker({ socketPath });
+  Object.assign(docker.modem, { agent: new Agent({ keepAlive: false }) });
+  return { docker, socketPath };
 }
 
 /** Refuses at once when no engine answers, or one whose containers cannot see this machine's files and sockets. */
