@@ -26,12 +26,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `react` under another id that gives up a call after a second and asks again. */
+/** `react` under another id that gives up a call after two seconds and asks again half a second later. */
 function impatientReact(place: string): void {
   mkdirSync(place, { recursive: true });
   cpSync(join(import.meta.dirname, "../../resources/harnesses/react"), place, { recursive: true });
   const manifest = join(place, "manifest.yaml");
-  const text = readFileSync(manifest, "utf8").replace("id: react\n", "id: react-impatient\n").replace("answerSeconds: 0\n", "answerSeconds: 1\n");
+  const text = readFileSync(manifest, "utf8").replace("id: react\n", "id: react-impatient\n").replace("answerSeconds: 0\n", "answerSeconds: 2\n");
   writeFileSync(manifest, text);
 }
 
