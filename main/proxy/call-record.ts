@@ -1,7 +1,7 @@
 /** A finished call as the store keeps it. Secrets that show in it blank its token ids: they would spell them. */
 import type { Answer, BlobHash } from "../../engine/conversation/index.ts";
 import type { Placement } from "../../engine/graph/index.ts";
-import type { BlobStore, CallRecord, CallStatus, NodeRecord, TokenMode } from "../store/contract.ts";
+import type { BlobStore, CallRecord, CallStatus, NodeRecord, TokenMode } from "../store/index.ts";
 import { captureOf } from "./answer-form.ts";
 import type { CallEntry } from "./call-entry.ts";
 import type { Ending } from "./call-events.ts";

@@ -4,7 +4,7 @@
  * loopback TCP or the session's unix socket. Every model call is durable in the store before its answer is released.
  */
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
-import type { TokenMode } from "../store/contract.ts";
+import type { TokenMode } from "../store/index.ts";
 import type { Upstream, UpstreamFailureKind } from "./upstreams/upstream.ts";
 
 /** Time and waiting; passed in, so that tests own it. */

@@ -1,6 +1,6 @@
 /** Policy endpoints by id: the built-in scripted one, those that a person added, and what a URL or a rule file names on the fly. */
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
-import type { Store } from "../store/contract.ts";
+import type { Store } from "../store/index.ts";
 import type { UpstreamDefinition } from "./upstreams/definition.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 

@@ -1,5 +1,5 @@
 import type { Answer, Conversation } from "../../engine/conversation/index.ts";
-import type { CallRecord, Store } from "../store/contract.ts";
+import type { CallRecord, Store } from "../store/index.ts";
 import { chatDialect } from "./dialects/chat/index.ts";
 import type { Dialect, MediaStore } from "./dialects/dialect.ts";
 import { readRequestBody } from "./dialects/request-body.ts";

@@ -1,6 +1,6 @@
 /** Counts of one session, from what was recorded. */
 import { type CaptureLevel, captureLevels } from "../../engine/conversation/index.ts";
-import type { CallRecord } from "../store/contract.ts";
+import type { CallRecord } from "../store/index.ts";
 import type { Ending } from "./call-events.ts";
 import type { SessionStats } from "./contract.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Answer } from "../../engine/conversation/index.ts";
 import { createPlacementIndex, type PlacementIndex } from "../../engine/graph/index.ts";
-import type { Store } from "../store/contract.ts";
+import type { Store } from "../store/index.ts";
 import { askPolicy } from "./ask-policy.ts";
 import type { Arrival, CallEntry } from "./call-entry.ts";
 import type { CallMark, Ending, MachineCommand, MachineEvent, MachineTimer } from "./call-events.ts";

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
-import type { Store } from "../store/contract.ts";
+import type { Store } from "../store/index.ts";
 import { readArrival } from "./arrival.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";

@@ -45,8 +45,17 @@ export async function compare({ name, unit, aim, measure, reference, repetitions
     values.push(await measure());
     if (reference !== null) referenceValues.push(await reference.measure());
   }
+  return rowOf({ name, unit, aim }, values, reference === null ? null : { name: reference.name, values: referenceValues });
+}
+
+/** The row of figures that were taken together with others, in turns with their reference. */
+export function rowOf(
+  { name, unit, aim }: Pick<Comparison, "name" | "unit" | "aim">,
+  values: readonly number[],
+  reference: { readonly name: string; readonly values: readonly number[] } | null,
+): BenchmarkRow {
   const value = median(values);
-  const beside = reference === null ? null : { name: reference.name, value: median(referenceValues) };
+  const beside = reference === null ? null : { name: reference.name, value: median(reference.values) };
   return {
     name,
     value,

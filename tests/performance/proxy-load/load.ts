@@ -16,7 +16,7 @@ export interface LoadResult {
   readonly latencies: Float64Array;
 }
 
-/** A request body of about `bytes` bytes in the form of an agent's: instructions, tools, turns. `call` makes it unlike the others. */
+/** A request body of about `bytes` bytes in the form of an agent's: instructions, tools, turns; the last message names the call. */
 export function agentBody(bytes: number, stream: number, call: number): string {
   const turn = (index: number) => [
     {
@@ -36,9 +36,10 @@ export function agentBody(bytes: number, stream: number, call: number): string {
   }));
   const messages: unknown[] = [
     { role: "system", content: "You are an agent in a workspace.\n".repeat(90) },
-    { role: "user", content: `Task ${stream}, call ${call}: tidy up the reports.` },
+    { role: "user", content: `Task ${stream}: tidy up the reports.` },
   ];
-  const body = (): string => JSON.stringify({ model: "policy", messages, tools, max_tokens: 1024, temperature: 1 });
+  const last = { role: "tool", tool_call_id: "call_last", content: `call ${call}` };
+  const body = (): string => JSON.stringify({ model: "policy", messages: [...messages, last], tools, max_tokens: 1024, temperature: 1 });
   for (let index = 0; body().length < bytes; index += 1) messages.push(...turn(index));
   return body();
 }
