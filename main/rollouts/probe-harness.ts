@@ -65,7 +65,7 @@ function probeResult({ outcome }: RolloutRecord, calls: readonly CallRecord[]): 
   const answered = calls.filter((call) => call.status === "ok");
   const [first] = answered;
   if (first === undefined) return { ok: false, detail: outcome?.detail ?? "No call arrived.", capture: null };
-  const how = `${answered.length} ${first.dialect} ${answered.length === 1 ? "call" : "calls"} arrived at ${first.path}${first.stream ? ", streamed" : ""}`;
+  const how = `${answered.length} ${first.dialect} ${answered.length === 1 ? "call" : "calls"} arrived at ${first.path.replace(/^\/r\/[^/]+/, "")}${first.stream ? ", streamed" : ""}`;
   const ok = outcome?.status === "succeeded";
   return {
     ok,

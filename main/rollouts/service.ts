@@ -125,9 +125,18 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   }
 
   async function reapSandboxes(): Promise<number> {
-    const found = await Promise.all(Object.values(sandboxes).map((provider) => provider.reap(options.ownerId, new Set())));
+    const reaping = Object.values(sandboxes).map(async (provider) => {
+      try {
+        return (await provider.reap(options.ownerId, new Set())).length;
+      } catch (error) {
+        // One kind that cannot be swept must not keep the service from starting.
+        console.error(error);
+        return 0;
+      }
+    });
+    const counts = await Promise.all(reaping);
     await rm(scratchFolder, { recursive: true, force: true });
-    return found.flat().length;
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   return {
@@ -182,14 +191,21 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
 
   async function resume(experiment: ExperimentRecord, left: readonly RolloutRecord[]): Promise<void> {
     const spec = specOf(experiment);
-    if (store.rolloutsOf(experiment.id).length === 0) {
-      await plan(experiment, spec);
-      return;
-    }
     // A policy that is gone by now: each rollout tells so in its outcome.
     await holdPolicies(experiment.id, spec).catch(() => undefined);
+    if (store.rolloutsOf(experiment.id).length === 0) await planAgain(experiment, spec);
     for (const rollout of left) resumeRollout(rollout, spec);
     endExperimentIfDone(experiment.id);
+  }
+
+  /** Killed between the experiment and its rollouts; when its tasks are gone too, it ends without any. */
+  async function planAgain(experiment: ExperimentRecord, spec: ExperimentSpec): Promise<void> {
+    try {
+      await plan(experiment, spec);
+    } catch (error) {
+      const line = error instanceof Error ? error.message : String(error);
+      store.appendEvent({ at: Date.now(), experimentId: experiment.id, rolloutId: null, type: "log", payload: JSON.stringify({ line }) });
+    }
   }
 
   function endLeft(experiment: ExperimentRecord, left: readonly RolloutRecord[]): void {

@@ -16,7 +16,8 @@ import { writeSmallTask } from "./small-task.ts";
 
 const kills = Number(process.env.OPENFORGE_RESTART_KILLS ?? "4");
 const rolloutCount = 20;
-const turns = 6;
+/** A rollout takes about as long as the service lives between two kills: some complete, most are cut. */
+const turns = 8;
 const random = seededRandom(Number(process.env.OPENFORGE_RESTART_SEED ?? "1"));
 
 let folder = "";
@@ -67,6 +68,7 @@ test(
     const spec = experimentSpecSchema.parse({ tasks: [task], policies: [policy.url], k: rolloutCount, concurrency: 4, attempts: 2 });
     writeFileSync(join(folder, "spec.json"), JSON.stringify(spec));
 
+    let cut = 0;
     for (let kill = 0; kill < kills; kill++) {
       const { child, ready, ended } = start();
       await ready;
@@ -74,7 +76,9 @@ test(
       child.kill("SIGKILL");
       const output = await ended;
       expect(output).not.toContain("Error");
+      if (!output.includes("done")) cut += 1;
     }
+    expect(cut).toBeGreaterThanOrEqual(kills * 0.8);
     expect(await start().ended).toContain("done");
 
     const store = openStore(join(folder, "data"));
