@@ -40,7 +40,7 @@ const configSchema = z.looseObject({
   max_window_layers: z.number().int().default(28),
   layer_types: z.array(z.string()).nullish(),
   partial_rotary_factor: z.number().nullish(),
-  quantization_config: z.unknown(),
+  quantization_config: z.unknown().optional(),
 });
 type RawConfig = z.infer<typeof configSchema>;
 

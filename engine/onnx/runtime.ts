@@ -24,6 +24,7 @@ export interface SessionOptions {
 }
 
 export interface Session {
+  readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /** One run; resolves with new tensors. Rejects with what the runtime says when a feed is missing or does not fit. */
   run(feeds: Tensors): Promise<Tensors>;

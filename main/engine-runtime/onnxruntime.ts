@@ -82,6 +82,7 @@ function bindingOptions(options: SessionOptions, threads: number): Ort.Inference
 const sentinelReached = /Non tensor type/;
 
 class BindingSession implements Session {
+  readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly #binding: Binding;
   readonly #session: Ort.InferenceSession;
@@ -92,6 +93,7 @@ class BindingSession implements Session {
     this.#binding = binding;
     this.#session = session;
     this.#inPlace = inPlace;
+    this.inputNames = session.inputNames;
     this.outputNames = session.outputNames.filter((name) => name !== sentinelOutput);
   }
 

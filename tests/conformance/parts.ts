@@ -4,6 +4,7 @@ import { checkAlgorithms } from "./algorithms.ts";
 import { checkChatTemplates } from "./chat-templates.ts";
 import { checkGguf } from "./gguf.ts";
 import { checkHarbor } from "./harbor.ts";
+import { checkModels } from "./models.ts";
 import { type ConformancePart, Report } from "./report.ts";
 import { checkSafetensors } from "./safetensors.ts";
 import { checkTokenizers } from "./tokenizers.ts";
@@ -15,6 +16,7 @@ export const conformanceParts: Readonly<Record<string, ConformancePart>> = {
   "chat-templates": checkChatTemplates,
   gguf: checkGguf,
   harbor: checkHarbor,
+  models: checkModels,
   safetensors: checkSafetensors,
   tokenizers: checkTokenizers,
   "tool-calls": checkToolCalls,
