@@ -69,8 +69,9 @@ async function initialStateFaults(
   return [];
 }
 
-/** Errors first, then by file and line. */
+/** Errors first, then by file and line; what several checks found is said once. */
 function ordered(faults: readonly TaskFault[]): TaskFault[] {
+  const distinct = new Map(faults.map((fault) => [JSON.stringify([fault.file, fault.line, fault.message]), fault]));
   const rank = (fault: TaskFault) => (fault.severity === "error" ? 0 : 1);
-  return [...faults].sort((left, right) => rank(left) - rank(right) || left.file.localeCompare(right.file) || left.line - right.line);
+  return [...distinct.values()].sort((left, right) => rank(left) - rank(right) || left.file.localeCompare(right.file) || left.line - right.line);
 }

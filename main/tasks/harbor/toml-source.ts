@@ -2,7 +2,7 @@
  * A TOML file as Python's `tomllib` reads it (TOML 1.0), with the line of every key kept for messages.
  * Line ends are read as Python's text mode does: CRLF and a lone CR count as one line feed.
  */
-import { type AST, parseTOML } from "toml-eslint-parser";
+import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 
 /** A TOML date or time; kept apart from text because no field of a task takes one. */
 export class TomlDate {
@@ -107,15 +107,31 @@ function parseProgram(text: string): AST.TOMLProgram {
     return parseTOML(text, { tomlVersion: "1.0.0" });
   } catch (error) {
     if (error instanceof RangeError) throw new TomlSyntaxError("The values are nested too deeply.", 1);
-    const line = typeof error === "object" && error !== null && "lineNumber" in error && typeof error.lineNumber === "number" ? error.lineNumber : 1;
-    throw new TomlSyntaxError(`This is not valid TOML: ${plainReason(error)}.`, line);
+    const { line, reason } = whereAndWhy(text, error);
+    throw new TomlSyntaxError(`This is not valid TOML: ${reason}.`, line);
   }
 }
 
-function plainReason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const trimmed = text.replace(/\.$/, "");
-  return trimmed.charAt(0).toLowerCase() + trimmed.slice(1);
+/** The parser's words in ours. */
+const plainReasons: Readonly<Record<string, string>> = {
+  "Unspecified values are invalid": "the key has no value",
+  "Defining a key multiple times is invalid": "the key is set twice",
+};
+
+/** Faults of a line that the parser notices only at the next one. */
+const noticedLate = /same line|equal \(=\)|Unspecified|inline table/;
+
+function whereAndWhy(text: string, error: unknown): { readonly line: number; readonly reason: string } {
+  const words = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  const reason = plainReasons[words] ?? words.charAt(0).toLowerCase() + words.slice(1);
+  if (!(error instanceof ParseError)) return { line: 1, reason };
+  const lines = text.split("\n");
+  let line = error.lineNumber;
+  if (noticedLate.test(words) && (lines[line - 1] ?? "").slice(0, error.column).trim() === "") {
+    line -= 1;
+    while (line > 1 && (lines[line - 1] ?? "").trim() === "") line -= 1;
+  }
+  return { line: Math.max(line, 1), reason };
 }
 
 function emptyTable(): TomlTable {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TaskFault } from "../contract.ts";
 import type { TaskConfig } from "../harbor/task-config.ts";
 import type { TomlDocument } from "../harbor/toml-source.ts";
+import { withoutCanary } from "../package/instruction-text.ts";
 import { ignoreFileName, inIgnoreScope, isFile, isFolder, type PackageFiles } from "../package/package-files.ts";
 import { type PackageLayout, verifierImage } from "../package/package-layout.ts";
 import { artifactCollisions, artifactEntry, overlapsLogs } from "./artifact-lint.ts";
@@ -27,7 +28,7 @@ export async function lintPackage(files: PackageFiles, config: TaskConfig, docum
 const warning = (file: string, line: number, message: string): TaskFault => ({ file, line, severity: "warning", message });
 
 function lintInstruction(config: TaskConfig, layout: PackageLayout): TaskFault[] {
-  const empty = (config.steps ?? []).length === 0 && layout.instruction.trim() === "";
+  const empty = (config.steps ?? []).length === 0 && withoutCanary(layout.instruction).trim() === "";
   return empty ? [warning("instruction.md", 1, "The instruction is empty; write what the agent is to do.")] : [];
 }
 
