@@ -5,7 +5,7 @@
  */
 import type { Outcome, OutcomeCause, OutcomePreset, OutcomeStatus, RolloutPhase, TrainingAction } from "./outcome.ts";
 
-export type UpstreamTrouble = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth";
+type UpstreamTrouble = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth";
 
 /** What ended an attempt before the agent could be graded. */
 export interface AttemptStop {

@@ -36,7 +36,7 @@ test("react: a JSON file that holds the values, the task in a file", () => {
   expect(config.mcpServers).toEqual({ "lab notes": { command: "node", args: server.args } });
   expect(launch.files["/home/agent/.openforge-task.md"]).toBe(values.instruction);
   expect(launch.command).toEqual([
-    "node",
+    "/opt/openforge/bin/node",
     "/opt/harness/react.mjs",
     "--config",
     "/home/agent/react.json",

@@ -3,13 +3,13 @@
  * written here. The instruction goes as an argument only while it fits: one string of a command line may have 128 KiB at most.
  */
 import { WorkbenchError } from "../errors.ts";
+import { insidePaths } from "../sandboxes/index.ts";
 import type { McpServer } from "../tasks/index.ts";
 import type { HarnessManifest } from "./manifest.ts";
 import { fillIn, type ManifestValues } from "./values.ts";
 
 /** Inside the sandbox. */
-export const harnessFolder = "/opt/harness";
-export const harnessHome = "/home/agent";
+const harnessHome = "/home/agent";
 export const harnessLogs = "/logs/agent";
 const instructionFile = `${harnessHome}/.openforge-task.md`;
 const instructionPlaceholder = `\${instruction}`;
@@ -72,7 +72,8 @@ function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: bo
   return {
     ...settings,
     home: harnessHome,
-    harness: harnessFolder,
+    harness: insidePaths.harness,
+    node: insidePaths.node,
     logs: harnessLogs,
     workdir: given.workdir,
     origin: given.origin,

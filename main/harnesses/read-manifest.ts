@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, harnessManifestSchema } from "./manifest.ts";
 
-export interface ManifestFault {
+interface ManifestFault {
   /** 1-based. */
   readonly line: number;
   readonly message: string;

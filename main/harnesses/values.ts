@@ -4,7 +4,7 @@
  */
 import { WorkbenchError } from "../errors.ts";
 
-export type ManifestValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+type ManifestValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 export type ManifestValues = Readonly<Record<string, ManifestValue>>;
 
 /** Puts values into a text; an unknown name is a fault of the manifest, said in one sentence. */

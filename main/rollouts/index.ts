@@ -1,4 +1,4 @@
 export * from "./contract.ts";
-export { type HarnessProbe, probeHarness } from "./probe-harness.ts";
+export { probeHarness } from "./probe-harness.ts";
 export { createRolloutService } from "./service.ts";
 export { fairRewards } from "./summary.ts";

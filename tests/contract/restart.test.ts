@@ -36,7 +36,7 @@ afterAll(() => {
 
 /** Resolves when the service says the word, or has ended. */
 function start(): { child: ChildProcess; ready: Promise<void>; ended: Promise<string> } {
-  const script = join(import.meta.dirname, "restart-service.ts");
+  const script = join(import.meta.dirname, "../stand-ins/killable-service/main.ts");
   const child = spawn(process.execPath, ["--import", "tsx", script, join(folder, "data"), join(folder, "spec.json")], {
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,11 +1,11 @@
 /**
  * A service that the restart test kills: boots the workbench on the given data folder, starts the experiment if there is none yet,
  * goes on with it otherwise, and ends by itself when the experiment has ended.
- *   tsx restart-service.ts DATA_FOLDER SPEC.json
+ *   tsx main.ts DATA_FOLDER SPEC.json
  */
 import { readFileSync } from "node:fs";
-import { experimentSpecSchema } from "../../main/api/views.ts";
-import { bootWorkbench } from "../../main/boot.ts";
+import { experimentSpecSchema } from "../../../main/api/views.ts";
+import { bootWorkbench } from "../../../main/boot.ts";
 
 const [dataFolder = "", specFile = ""] = process.argv.slice(2);
 const workbench = await bootWorkbench({ dataFolder });
