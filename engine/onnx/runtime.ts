@@ -21,6 +21,8 @@ export interface SessionOptions {
   readonly weightsFolder?: string;
   /** Weights stored in 16 bits stay so in memory and are widened at each use. */
   readonly keepWeightsNarrow?: boolean;
+  /** The runtime may not fuse operators on its own: some fusions have no float64 kernel. */
+  readonly plain?: boolean;
 }
 
 export interface Session {

@@ -144,6 +144,7 @@ export class SequenceModel {
     const session = runtime.createSession(model.bytes, {
       purpose: "training",
       keepWeightsNarrow: memory.narrowWeights,
+      plain: this.#float === "float64",
       ...(weightsFolder === undefined ? {} : { weightsFolder }),
     });
     this.#sessions.set(key, session);

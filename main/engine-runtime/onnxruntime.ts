@@ -70,7 +70,7 @@ function bindingOptions(options: SessionOptions, threads: number): Ort.Inference
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: "sequential",
-    graphOptimizationLevel: "all",
+    graphOptimizationLevel: options.plain === true ? "basic" : "all",
     enableCpuMemArena: true,
     enableMemPattern: false,
     logSeverityLevel: 3,
