@@ -57,7 +57,7 @@ function buildOnce(stamp) {
   }
 }
 
-if (existsSync(join(root, "main/cli.ts"))) {
+if (existsSync(join(root, "main/cli.ts")) && process.env.OPENFORGE_SKIP_BUILD !== "1") {
   const stamp = sourceStamp();
   if (!isCurrent(stamp)) buildOnce(stamp);
 }

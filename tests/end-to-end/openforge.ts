@@ -29,7 +29,7 @@ export function temporaryData(): { readonly path: string; remove(): void } {
 export function start(args: readonly string[], data: string, environment: Readonly<Record<string, string>> = {}): Running {
   const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...inherited } = process.env;
   const child = spawn(process.execPath, ["main/launch.mjs", ...args], {
-    env: { ...inherited, OPENFORGE_HOME: data, ...environment },
+    env: { ...inherited, OPENFORGE_SKIP_BUILD: "1", OPENFORGE_HOME: data, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
