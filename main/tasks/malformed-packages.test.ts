@@ -147,6 +147,18 @@ test.each<[name: string, changes: Readonly<Record<string, PackageEntry>>, place:
     "tests/data links out of the task package; copy what it points at.",
   ],
   ["a link in a circle", { "solution/again": { link: "." } }, "solution/again:1", "solution/again links to a folder that contains it."],
+  [
+    "what was a link out of the package",
+    { "tests/data": "../.." },
+    "tests/data:1",
+    "tests/data was a link out of the task package and is now only its text; copy what it pointed at.",
+  ],
+  [
+    "what was a link in a circle",
+    { "solution/a/again": ".." },
+    "solution/a/again:1",
+    "solution/a/again was a link to a folder that contains it and is now only its text; copy what it pointed at.",
+  ],
   ["a step without a folder", stepped({ "steps/two/instruction.md": null }), "task.toml:8", 'The step "two" has no folder steps/two.'],
   [
     "a step without an instruction",

@@ -142,14 +142,16 @@ export class PackageFiles {
     return real !== path && real !== this.root && this.#contains(real) && (await this.#matches(real));
   }
 
-  /** Git and archives write a link as a small file with its target where links cannot be had. */
-  async #isFlattenedLink(path: string): Promise<boolean> {
+  /** Git and archives write a link as a small file with its target where links cannot be had; what such a link did wrong, or null. */
+  async #flattenedLinkProblem(path: string): Promise<string | null> {
     const found = await lstatOrNull(path);
-    if (found === null || !found.isFile() || found.size > 255) return false;
+    if (found === null || !found.isFile() || found.size > 255) return null;
     const text = await readFile(path, "utf8");
-    if (!/^\.\.\/[^\n\0]*[^\s]$/.test(text)) return false;
+    if (!/^\.{1,2}(?:\/[^\n\0]*[^\s])?$/.test(text)) return null;
     const target = resolve(path, "..", text);
-    return !this.#contains(target) && (await exists(target));
+    if (!(await isFolder(target))) return this.#contains(target) || !(await exists(target)) ? null : "was a link out of the task package";
+    if (!this.#contains(target)) return "was a link out of the task package";
+    return path.startsWith(`${target}${sep}`) ? "was a link to a folder that contains it" : null;
   }
 
   /** Throws when something below `path` links out of the package or in a circle. */
@@ -160,9 +162,8 @@ export class PackageFiles {
       const real = await realPath(candidate);
       const file = this.relative(candidate);
       if (!this.#contains(real)) throw new PackageFileError(file, `${file} links out of the task package; copy what it points at.`);
-      if (await this.#isFlattenedLink(candidate)) {
-        throw new PackageFileError(file, `${file} was a link out of the task package and is now only its text; copy what it pointed at.`);
-      }
+      const flattened = await this.#flattenedLinkProblem(candidate);
+      if (flattened !== null) throw new PackageFileError(file, `${file} ${flattened} and is now only its text; copy what it pointed at.`);
       if (!(await isFolder(candidate))) return;
       if (ancestors.has(real)) throw new PackageFileError(file, `${file} links to a folder that contains it.`);
       if (!honourIgnores && checked.has(real)) return;
