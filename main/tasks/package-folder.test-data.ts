@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 export type PackageEntry = string | Uint8Array | { readonly link: string } | null;
 
 /** A valid package without warnings; each test changes what it is about. */
-export const validPackage: Readonly<Record<string, PackageEntry>> = {
+const validPackage: Readonly<Record<string, PackageEntry>> = {
   "task.toml": 'schema_version = "1.4"\n\n[environment]\nnetwork_mode = "no-network"\nworkdir = "/app"\n',
   "instruction.md": "Write 42 to /app/answer.txt.\n",
   "environment/Dockerfile": "FROM openforge/base:1\n",

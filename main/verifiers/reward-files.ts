@@ -11,7 +11,7 @@ export type RewardFile =
   /** Not a plain file, or over the size limit; `reason` completes "reward.json is …". */
   | { readonly state: "unreadable"; readonly reason: string };
 
-export type Rewards = Readonly<Record<string, number>>;
+type Rewards = Readonly<Record<string, number>>;
 export type RewardReading =
   | { readonly ok: true; readonly reward: number; readonly rewards: Rewards }
   | {

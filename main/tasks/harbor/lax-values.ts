@@ -38,7 +38,7 @@ function lax<T>(read: (value: unknown) => Read<T>): z.ZodType<T> {
 export const text = lax<string>((value) => (typeof value === "string" ? { value } : { wanted: "text" }));
 
 /** Numbers as Rust parses them, single underscores between other characters allowed. */
-export function floatOfText(source: string): number | null {
+function floatOfText(source: string): number | null {
   const trimmed = source.replace(rustTrim, "");
   const plain = withoutUnderscores(trimmed);
   if (plain === null) return null;
@@ -53,7 +53,7 @@ function withoutUnderscores(source: string): string | null {
 }
 
 /** Integers in text: `+256`, `0256`, `1_000`, `256.00`; null when it is none. */
-export function integerOfText(source: string): number | null {
+function integerOfText(source: string): number | null {
   const trimmed = source.replace(rustTrim, "");
   const plain = /^[+-]_/.test(trimmed) ? null : withoutUnderscores(trimmed.replace(/^(.*[^.])\.0+$/, "$1"));
   if (plain === null || !/^[+-]?\d+$/.test(plain) || plain.length > 4300) return null;
