@@ -1,6 +1,5 @@
 export { canonicalJson, compactJson, equivalenceKey } from "./canonical.ts";
 export { parseJson } from "./read.ts";
-export { requestKey } from "./request-key.ts";
 export { JsonSlice, sliceJson } from "./slice.ts";
 export { isJsonArray, isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue } from "./value.ts";
 export { hasLoneSurrogate, replaceLoneSurrogates } from "./well-formed.ts";

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -10,7 +9,6 @@ import {
   JsonSyntaxError,
   parseJson,
   replaceLoneSurrogates,
-  requestKey,
   sliceJson,
 } from "./index.ts";
 
@@ -139,38 +137,5 @@ describe("equivalenceKey", () => {
     expect(rewritten).not.toBe(canonicalJson(text));
     expect(equivalenceKey(parseJson(rewritten))).toBe(equivalenceKey(parseJson(text)));
     expect(equivalenceKey(parseJson('{"a":1}'))).not.toBe(equivalenceKey(parseJson('{"a":"1"}')));
-  });
-});
-
-describe("requestKey", () => {
-  const keyOf = (text: string, volatile: readonly string[] = []) => requestKey(JSON.parse(text), volatile);
-
-  it("drops stream fields, cache markers and volatile fields, whatever the key order", () => {
-    const first =
-      '{"stream":true,"model":"m","stream_options":{"include_usage":true},"messages":[{"id":"a1","content":[{"type":"text","text":"x"}]}]}';
-    const again = '{"messages":[{"content":[{"text":"x","type":"text","cache_control":{"type":"ephemeral"}}],"id":"b2"}],"model":"m","stream":false}';
-    expect(keyOf(first, ["messages.*.id"])).toBe(keyOf(again, ["messages.*.id"]));
-    expect(keyOf(first)).not.toBe(keyOf(again));
-  });
-
-  it("keeps fields of those names elsewhere", () => {
-    const tool = (kind: string) => `{"tools":[{"properties":{"stream":{"type":"${kind}"},"cache_control":{"type":"${kind}"}}}]}`;
-    expect(keyOf(tool("boolean"))).not.toBe(keyOf(tool("string")));
-    expect(keyOf('{"cache_control":{"type":"string"}}')).not.toBe(keyOf("{}"));
-  });
-
-  it("is equal exactly for equal bodies", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
-        const same = isDeepStrictEqual(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
-        expect(requestKey({ left }) === requestKey({ left: right })).toBe(same);
-      }),
-    );
-    expect(requestKey(["a", "b"])).not.toBe(requestKey(['a"1:b']));
-    expect(requestKey(["1"])).not.toBe(requestKey([1]));
-  });
-
-  it("refuses what is nested beyond reason", () => {
-    expect(() => keyOf("[".repeat(3000) + "]".repeat(3000))).toThrow(RangeError);
   });
 });

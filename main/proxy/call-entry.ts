@@ -18,7 +18,7 @@ export interface Arrival {
   readonly requestKey: string;
   readonly conversation: Conversation | null;
   /** The members of its JSON object as written; null when it could not be read. */
-  readonly asWritten: ReadonlyMap<string, string> | null;
+  readonly asWritten: ReadonlyMap<string, Uint8Array> | null;
   readonly reply: ReplyShape;
   readonly attachments: readonly BlobHash[];
   /** Why it goes no further; null for a request that the policy is asked. */

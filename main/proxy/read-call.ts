@@ -2,7 +2,7 @@ import type { Answer, Conversation } from "../../engine/conversation/index.ts";
 import type { CallRecord, Store } from "../store/index.ts";
 import { chatDialect } from "./dialects/chat/index.ts";
 import type { Dialect, MediaStore } from "./dialects/dialect.ts";
-import { readRequestBody } from "./dialects/request-body.ts";
+import { readWhole } from "./dialects/request-body.ts";
 import { responsesDialect } from "./dialects/responses/index.ts";
 
 export interface ReadCall {
@@ -30,10 +30,10 @@ function readConversation(store: Store, call: CallRecord, dialect: Dialect): Con
   // The bytes of images are in the store already; putting them again gives their name.
   const media: MediaStore = { put: (data) => store.blobs.put(data).hash, get: (hash) => store.blobs.get(hash) };
   try {
-    const decoded = dialect.decode(readRequestBody(Buffer.from(bytes).toString()), media);
+    const decoded = dialect.decode(readWhole(bytes, dialect.list), media);
     return decoded.ok ? decoded.conversation : null;
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
   }
 }

@@ -7,7 +7,6 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
-import { readArrival } from "./arrival.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
 import type { Clock, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
@@ -20,6 +19,7 @@ import { readBody } from "./http/read-body.ts";
 import { credentialOf, errorDialectOf, type Route, readRoute } from "./http/routes.ts";
 import { isRolloutKey, isSameKey, newRolloutKey } from "./keys.ts";
 import { openTokenIn } from "./open-token-in.ts";
+import { createRequestReader, type RequestReader } from "./request-reader.ts";
 import { createSessionCore, type SessionCore } from "./session.ts";
 
 export interface ProxyOptions {
@@ -32,6 +32,7 @@ export interface ProxyOptions {
 interface OpenSession {
   readonly options: SessionOptions;
   readonly key: string;
+  readonly reader: RequestReader;
   readonly core: SessionCore;
 }
 
@@ -68,8 +69,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const startedAt = clock.now();
     const body = await readBody(request);
     if (!body.ok && body.fault === null) return;
-    const arrival = readArrival(
-      {
+    session.core.accept(
+      session.reader.read({
         method: exchange.method,
         path: exchange.url,
         headers: exchange.headers,
@@ -78,11 +79,9 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
         dialect: dialectOf(route, errorForm),
         unknownPath: route.kind === "unknown",
         fault: body.ok ? null : body.fault,
-      },
-      session.options.quirks.volatileFields,
-      media,
+      }),
+      exchange,
     );
-    session.core.accept(arrival, exchange);
   }
 
   function listener(only: OpenSession | null) {
@@ -114,7 +113,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       store.redactor.declare(rolloutKeyName, key, rolloutId);
       for (const secret of session.secrets) store.redactor.declare(secret.name, secret.value, rolloutId);
       const core = createSessionCore({ ...session, store, clock, tokenIn: await openTokenIn(session) });
-      const open: OpenSession = { options: session, key, core };
+      const open: OpenSession = { options: session, key, reader: createRequestReader(session.quirks.volatileFields, media), core };
       sessions.set(rolloutId, open);
       const door = session.socketFolder === undefined ? null : await openSocket(session.socketFolder, listener(open));
       return proxySession(open, door, () => {

@@ -1,6 +1,6 @@
 /** What every dialect offers the proxy: reading a request, writing an answer or an error in its own form. No I/O. */
 import type { Answer, BlobHash, Conversation } from "../../../engine/conversation/index.ts";
-import type { RequestBody } from "./request-body.ts";
+import type { Mark, RequestBody } from "./request-body.ts";
 
 export type DialectId = "chat" | "responses";
 
@@ -34,7 +34,13 @@ export interface ReplyShape {
 }
 
 export type Decoded =
-  | { readonly ok: true; readonly conversation: Conversation; readonly reply: ReplyShape }
+  | {
+      readonly ok: true;
+      readonly conversation: Conversation;
+      readonly reply: ReplyShape;
+      /** Places near the end of the list from which a longer request can be read on; longest first. */
+      readonly marks: readonly Mark[];
+    }
   | { readonly ok: false; readonly fault: Fault };
 
 export interface AnswerContext {
@@ -47,6 +53,8 @@ export interface AnswerContext {
 
 export interface Dialect {
   readonly id: DialectId;
+  /** Member of the request that holds the messages. */
+  readonly list: "messages" | "input";
   decode(body: RequestBody, media: MediaStore): Decoded;
   /** The one JSON body of a reply that is not streamed. */
   answerBody(answer: Answer, context: AnswerContext): string;

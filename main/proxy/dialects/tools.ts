@@ -1,10 +1,11 @@
 /** Tool definitions of the OpenAI dialects, kept as written. Chat wraps a function in `function`, Responses lays it flat and has namespaces. */
 import type { ToolDefinition } from "../../../engine/conversation/index.ts";
 import { type JsonSlice, sliceJson } from "../../../engine/json/index.ts";
+import { textOf } from "./json-bytes.ts";
 
 interface ReadTools {
   readonly dialect: "chat" | "responses";
-  readonly text: string;
+  readonly written: Uint8Array;
   readonly tools: readonly ToolDefinition[];
 }
 
@@ -12,15 +13,19 @@ interface ReadTools {
 const read: ReadTools[] = [];
 const remembered = 16;
 
-/** `text` is the valid JSON of the `tools` member, or undefined when there is none. */
-export function readTools(text: string | undefined, dialect: "chat" | "responses"): readonly ToolDefinition[] {
-  if (text === undefined || text === "null") return [];
-  const known = read.find((each) => each.text === text && each.dialect === dialect);
+/** `written` is the valid JSON of the `tools` member, or undefined when there is none. */
+export function readTools(written: Uint8Array | undefined, dialect: "chat" | "responses"): readonly ToolDefinition[] {
+  if (written === undefined) return [];
+  const known = read.find(
+    (each) => each.dialect === dialect && each.written.length === written.length && Buffer.compare(each.written, written) === 0,
+  );
   if (known !== undefined) return known.tools;
+  const text = textOf(written);
   const tools = sliceJson(text)
     .items()
     .flatMap((tool) => readTool(tool, dialect));
-  read.unshift({ dialect, text, tools });
+  // A copy: the bytes are a part of a whole request.
+  read.unshift({ dialect, written: Uint8Array.from(written), tools });
   read.length = Math.min(read.length, remembered);
   return tools;
 }

@@ -3,7 +3,7 @@ import type { Answer } from "../../../engine/conversation/index.ts";
 import type { Completion } from "../dialects/chat/completion.ts";
 import type { MediaStore } from "../dialects/dialect.ts";
 import { answerOfServer, readServerAnswer } from "./chat-answer.ts";
-import { chatRequestMembers } from "./chat-request.ts";
+import { chatRequestMembers, jsonObject, type Members } from "./chat-request.ts";
 import type { MessageRules } from "./definition.ts";
 import type { InferenceServer, ServerReply } from "./server.ts";
 import { garbledFailure, readOverflow } from "./server-failure.ts";
@@ -13,8 +13,8 @@ export interface ChatCallOptions {
   readonly server: InferenceServer;
   readonly media: MediaStore;
   readonly rules: MessageRules;
-  /** Further members of the request's JSON object, as text. */
-  readonly ask: readonly string[];
+  /** Further members of the request's JSON object. */
+  readonly ask: Members;
 }
 
 export type ChatCall =
@@ -35,11 +35,11 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   const encoded = chatRequestMembers(request.conversation, { media: options.media, rules: options.rules, sameDialect, asWritten: request.asWritten });
   if (!encoded.ok) return { ok: false, failure: { kind: "bad-request", message: encoded.message, remedy: "", retryable: false } };
   const notes = [...encoded.notes];
-  let asWritten = encoded.asWritten && options.ask.length === 0;
+  let asWritten = encoded.asWritten && options.ask.size === 0;
   let maxTokens = request.conversation.sampling.maxTokens;
-  const send = (members: readonly string[]): Promise<ServerReply> => {
-    const all = [`"model":${JSON.stringify(model.model)}`, `"stream":false`, ...members, ...options.ask];
-    return server.post("/chat/completions", `{${all.join(",")}}`, signal);
+  const send = (members: Members): Promise<ServerReply> => {
+    const all: Members = new Map([["model", JSON.stringify(model.model)], ["stream", "false"], ...members, ...options.ask]);
+    return server.post("/chat/completions", jsonObject(all), signal);
   };
   let reply = await send(encoded.members);
   const overflow = reply.ok || reply.failure.kind !== "context-overflow" ? null : readOverflow(reply.failure.message);
@@ -48,7 +48,7 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
     notes.push(`The request asked for ${maxTokens} tokens; ${left} were left of the window of ${overflow.window}.`);
     maxTokens = left;
     asWritten = false;
-    reply = await send([...encoded.members.filter((member) => !member.startsWith('"max_tokens"')), `"max_tokens":${left}`]);
+    reply = await send(new Map([...encoded.members, ["max_tokens", String(left)]]));
   }
   const kept = (exchange: UpstreamExchange): UpstreamExchange => (asWritten ? { ...exchange, request: null } : exchange);
   if (!reply.ok) return reply.exchange === undefined ? reply : { ...reply, exchange: kept(reply.exchange) };

@@ -3,16 +3,19 @@
  * never dropped: images of a tool's answer follow in a user message.
  */
 import type { ContentPart, Conversation, Message, ToolDefinition } from "../../../engine/conversation/index.ts";
-import { replaceLoneSurrogates } from "../../../engine/json/index.ts";
+import { replaceLoneSurrogates, sliceJson } from "../../../engine/json/index.ts";
 import { toolCallJson } from "../dialects/chat/encode.ts";
 import type { MediaStore } from "../dialects/dialect.ts";
 import { mediaUrl } from "../dialects/media.ts";
 import type { MessageRules } from "./definition.ts";
 
+/** Members of a JSON object by name, each as JSON text or its bytes. */
+export type Members = ReadonlyMap<string, string | Uint8Array>;
+
 export type EncodedRequest =
   | {
       readonly ok: true;
-      readonly members: readonly string[];
+      readonly members: Members;
       readonly notes: readonly string[];
       /** The client's own members, but for those of the caller. */
       readonly asWritten: boolean;
@@ -24,17 +27,14 @@ export interface ChatRequestOptions {
   readonly rules: MessageRules;
   /** The request came in this dialect too: its unknown fields, items and tools mean something to the server. */
   readonly sameDialect: boolean;
-  readonly asWritten?: ReadonlyMap<string, string> | undefined;
+  readonly asWritten?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
-/** Members of the request's JSON object, as text; the caller adds the model and what it asks of the server. */
+/** Members of the request's JSON object; the caller adds the model and what it asks of the server. */
 export function chatRequestMembers(conversation: Conversation, options: ChatRequestOptions): EncodedRequest {
-  const written = options.asWritten;
-  if (options.sameDialect && written !== undefined && goesAsWritten(conversation, written, options.rules)) {
-    const members = [...written].filter(([name]) => !ownMembers.has(name)).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
-    const { maxTokens } = conversation.sampling;
-    return { ok: true, members: maxTokens === undefined ? members : [...members, `"max_tokens":${maxTokens}`], notes: [], asWritten: true };
-  }
+  const { asWritten, sameDialect } = options;
+  if (sameDialect && asWritten !== undefined && goesAsWritten(conversation, options.rules))
+    return { ok: true, members: writtenMembers(conversation, asWritten), notes: [], asWritten: true };
   const notes: string[] = [];
   const messages: string[] = [];
   for (const message of arrange(conversation.messages, options.rules)) {
@@ -42,26 +42,31 @@ export function chatRequestMembers(conversation: Conversation, options: ChatRequ
     if (typeof written === "string") return { ok: false, message: written };
     messages.push(...written);
   }
-  const members = [`"messages":[${moveAfterTools(messages).join(",")}]`];
-  const tools = conversation.tools.flatMap((tool) => toolText(tool, options.sameDialect, notes));
+  const members = new Map<string, string>([["messages", `[${moveAfterTools(messages).join(",")}]`]]);
+  const tools = conversation.tools.flatMap((tool) => toolText(tool, sameDialect, notes));
   if (tools.length > 0) {
-    members.push(`"tools":[${tools.join(",")}]`);
-    if (conversation.toolChoice !== undefined) members.push(`"tool_choice":${toolChoiceText(conversation.toolChoice)}`);
-    if (conversation.parallelToolCalls !== undefined) members.push(`"parallel_tool_calls":${conversation.parallelToolCalls}`);
+    members.set("tools", `[${tools.join(",")}]`);
+    if (conversation.toolChoice !== undefined) members.set("tool_choice", toolChoiceText(conversation.toolChoice));
+    if (conversation.parallelToolCalls !== undefined) members.set("parallel_tool_calls", String(conversation.parallelToolCalls));
   }
-  members.push(...samplingMembers(conversation.sampling));
-  const extra = conversation.extra.trim().slice(1, -1);
-  if (options.sameDialect && extra !== "") members.push(extra);
+  for (const [name, text] of samplingMembers(conversation.sampling)) members.set(name, text);
+  if (sameDialect) for (const [name, slice] of sliceJson(conversation.extra).entries()) members.set(name, slice.text);
   return { ok: true, members, notes, asWritten: false };
 }
 
 /** What the caller decides, whatever the client wrote. */
 const ownMembers: ReadonlySet<string> = new Set(["model", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens"]);
 
-/** Nothing of the messages has to be moved, merged, renamed or mended for this server. */
-function goesAsWritten({ messages }: Conversation, written: ReadonlyMap<string, string>, rules: MessageRules): boolean {
-  const text = written.get("messages") ?? "";
-  if (text.includes("\\ud") || text.includes("\\uD")) return false;
+function writtenMembers(conversation: Conversation, written: ReadonlyMap<string, Uint8Array>): Members {
+  const members = new Map<string, string | Uint8Array>();
+  for (const [name, bytes] of written) if (!ownMembers.has(name)) members.set(name, bytes);
+  const { maxTokens } = conversation.sampling;
+  if (maxTokens !== undefined) members.set("max_tokens", String(maxTokens));
+  return members;
+}
+
+/** Nothing of the messages has to be moved, merged or renamed for this server. */
+function goesAsWritten({ messages }: Conversation, rules: MessageRules): boolean {
   return messages.every((message, index) => {
     const before = messages[index - 1]?.role;
     if (message.role === "developer") return rules.developer === "developer";
@@ -71,7 +76,23 @@ function goesAsWritten({ messages }: Conversation, written: ReadonlyMap<string, 
   });
 }
 
-export function samplingMembers(sampling: Conversation["sampling"]): readonly string[] {
+/** A JSON object of members, later ones in the place of earlier ones of their name. */
+export function jsonObject(members: Members): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let text = "{";
+  for (const [name, value] of members) {
+    text += `${text.endsWith("{") && pieces.length === 0 ? "" : ","}${JSON.stringify(name)}:`;
+    if (typeof value === "string") text += value;
+    else {
+      pieces.push(Buffer.from(text), value);
+      text = "";
+    }
+  }
+  pieces.push(Buffer.from(`${text}}`));
+  return Buffer.concat(pieces);
+}
+
+export function samplingMembers(sampling: Conversation["sampling"]): readonly (readonly [string, string])[] {
   const fields: readonly (readonly [string, unknown])[] = [
     ["temperature", sampling.temperature],
     ["top_p", sampling.topP],
@@ -81,7 +102,7 @@ export function samplingMembers(sampling: Conversation["sampling"]): readonly st
     ["stop", sampling.stop],
     ["seed", sampling.seed],
   ];
-  return fields.filter(([, value]) => value !== undefined).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+  return fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, JSON.stringify(value)] as const]));
 }
 
 /** Roles and runs of messages as the model's template takes them. */

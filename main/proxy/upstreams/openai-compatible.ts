@@ -19,7 +19,7 @@ export function createOpenAiCompatible(
     contextWindow: null,
     tokenizerFolder: null,
     async complete(request, signal) {
-      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: [] }, signal);
+      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: new Map() }, signal);
       return call.ok ? { ok: true, answer: call.answer, exchange: call.exchange, notes: call.notes } : call;
     },
     async close() {

@@ -25,7 +25,7 @@ export type ServerReply =
 export interface InferenceServer {
   /** Base with `/v1`. */
   readonly base: string;
-  post(path: string, body: string, signal: AbortSignal): Promise<ServerReply>;
+  post(path: string, body: Uint8Array, signal: AbortSignal): Promise<ServerReply>;
   /** What the server lists; asked once, then remembered. */
   models(
     signal: AbortSignal,
@@ -48,10 +48,9 @@ export function createServer(options: ServerOptions): InferenceServer {
   const server: InferenceServer = {
     base,
     async post(path, body, signal) {
-      const bytes = Buffer.from(body);
-      const result = await client.send({ method: "POST", url: base + path, headers, body: bytes }, signal);
+      const result = await client.send({ method: "POST", url: base + path, headers, body }, signal);
       if (!result.ok) return { ok: false, failure: unreachableFailure(base, result.message) };
-      const exchange = { request: bytes, response: result.bytes };
+      const exchange = { request: body, response: result.bytes };
       const text = Buffer.from(result.bytes).toString();
       if (result.status >= 200 && result.status < 300) return { ok: true, text, contentType: result.contentType, exchange };
       return { ok: false, failure: failureOfStatus({ status: result.status, retryAfter: result.retryAfter, text }, Date.now()), exchange };

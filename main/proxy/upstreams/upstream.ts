@@ -3,8 +3,8 @@ import type { Answer, CaptureLevel, Conversation } from "../../../engine/convers
 
 export interface UpstreamRequest {
   readonly conversation: Conversation;
-  /** The request as the client wrote it: members of its JSON object, as text. Absent when the conversation says something else by now. */
-  readonly asWritten?: ReadonlyMap<string, string>;
+  /** The request as the client wrote it: members of its JSON object, in bytes. Absent when the conversation says something else by now. */
+  readonly asWritten?: ReadonlyMap<string, Uint8Array>;
   /** Token-in: the whole prompt as ids, built by the proxy. Absent = the upstream renders the messages itself. */
   readonly promptIds?: Int32Array;
   /** With `promptIds`: ids after which the policy's turn is over. */

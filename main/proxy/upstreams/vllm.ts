@@ -10,13 +10,17 @@ import type { MediaStore } from "../dialects/dialect.ts";
 import { firstIssue } from "../dialects/zod-issue.ts";
 import { parseServerJson } from "./chat-answer.ts";
 import { callChat } from "./chat-completion.ts";
-import { samplingMembers } from "./chat-request.ts";
+import { jsonObject, samplingMembers } from "./chat-request.ts";
 import type { UpstreamDefinition } from "./definition.ts";
 import { createServer, type InferenceServer } from "./server.ts";
 import { garbledFailure } from "./server-failure.ts";
 import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
 
-const askForTokens = ['"return_token_ids":true', '"logprobs":true', '"top_logprobs":0'];
+const askForTokens = new Map([
+  ["return_token_ids", "true"],
+  ["logprobs", "true"],
+  ["top_logprobs", "0"],
+]);
 
 const completionsSchema = z.looseObject({
   model: z.string().nullish(),
@@ -94,14 +98,19 @@ function withTokens(answer: Answer, tokens: CapturedTokens | string, notes: read
 async function completeIds(server: InferenceServer, request: UpstreamRequest, promptIds: Int32Array, signal: AbortSignal): Promise<UpstreamResult> {
   const model = await server.model(signal);
   if (!model.ok) return model;
-  const members = [
-    `"model":${JSON.stringify(model.model)}`,
-    `"prompt":[${promptIds.join(",")}]`,
-    '"stream":false,"logprobs":0,"return_token_ids":true,"skip_special_tokens":false,"spaces_between_special_tokens":false,"add_special_tokens":false',
-    ...(request.endIds === undefined ? [] : [`"stop_token_ids":[${request.endIds.join(",")}]`]),
+  const members = new Map([
+    ["model", JSON.stringify(model.model)],
+    ["prompt", `[${promptIds.join(",")}]`],
+    ["stream", "false"],
+    ["logprobs", "0"],
+    ["return_token_ids", "true"],
+    ["skip_special_tokens", "false"],
+    ["spaces_between_special_tokens", "false"],
+    ["add_special_tokens", "false"],
+    ...(request.endIds === undefined ? [] : [["stop_token_ids", `[${request.endIds.join(",")}]`] as const]),
     ...samplingMembers(request.conversation.sampling),
-  ];
-  const reply = await server.post("/completions", `{${members.join(",")}}`, signal);
+  ]);
+  const reply = await server.post("/completions", jsonObject(members), signal);
   if (!reply.ok) return reply;
   const garbled = (problem: string): UpstreamResult => ({ ok: false, failure: garbledFailure(server.base, problem), exchange: reply.exchange });
   let json: unknown;

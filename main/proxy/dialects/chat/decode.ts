@@ -1,9 +1,9 @@
 /** OpenAI Chat Completions request → the internal form. */
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolChoice } from "../../../../engine/conversation/index.ts";
-import { canonicalJson, sliceJson } from "../../../../engine/json/index.ts";
+import { canonicalJson } from "../../../../engine/json/index.ts";
 import { type Decoded, invalidRequest, type MediaStore } from "../dialect.ts";
 import { readMedia } from "../media.ts";
-import { otherMembers, type RequestBody } from "../request-body.ts";
+import { otherMembers, type RequestBody, rawItem } from "../request-body.ts";
 import { readSampling } from "../sampling.ts";
 import { readTools } from "../tools.ts";
 import { firstIssue } from "../zod-issue.ts";
@@ -13,17 +13,20 @@ export function decodeChat(body: RequestBody, media: MediaStore): Decoded {
   const parsed = chatRequestSchema.safeParse(body.value);
   if (!parsed.success) return invalidRequest(`This is no Chat Completions request: ${firstIssue(parsed.error)}.`);
   const request = parsed.data;
-  if (request.messages.length === 0) return invalidRequest("`messages` is empty: a request needs at least one message.");
-  const rawMessage = (index: number): string => sliceJson(body.raw.get("messages") ?? "[]").items()[index]?.text ?? "null";
+  const { known } = body;
+  if (known.items + request.messages.length === 0) return invalidRequest("`messages` is empty: a request needs at least one message.");
+  const rawMessage = (index: number): string => rawItem(body, "messages", known.items + index);
   const choice = readToolChoice(request.tool_choice);
   const extra = choice === null ? otherMembers(body, without(chatMembers, "tool_choice")) : otherMembers(body, chatMembers);
   const stream = request.stream ?? false;
   const parallel = request.parallel_tool_calls ?? undefined;
+  const messages = [...known.messages, ...request.messages.map((message, index) => readMessage(message, media, () => rawMessage(index)))];
   return {
     ok: true,
+    marks: [messages.length, messages.length - 1].map((items) => ({ items, messages: messages.slice(0, items) })),
     conversation: {
       model: request.model,
-      messages: request.messages.map((message, index) => readMessage(message, media, () => rawMessage(index))),
+      messages,
       tools: readTools(body.raw.get("tools"), "chat"),
       ...(choice === null || choice === undefined ? {} : { toolChoice: choice }),
       ...(parallel === undefined ? {} : { parallelToolCalls: parallel }),

@@ -8,6 +8,7 @@ import { createChatStreamReader } from "./stream-reader.ts";
 
 export const chatDialect: Dialect = {
   id: "chat",
+  list: "messages",
   decode: decodeChat,
   answerBody: chatAnswerBody,
   answerStream: chatAnswerStream,

@@ -1,9 +1,8 @@
 /** OpenAI Responses request → the internal form. Items in a row that one answer gave become one assistant message again. */
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolChoice } from "../../../../engine/conversation/index.ts";
-import { sliceJson } from "../../../../engine/json/index.ts";
 import { type Decoded, invalidRequest, type MediaStore } from "../dialect.ts";
 import { readMedia } from "../media.ts";
-import { otherMembers, type RequestBody } from "../request-body.ts";
+import { otherMembers, type RequestBody, rawItem } from "../request-body.ts";
 import { readSampling } from "../sampling.ts";
 import { readTools } from "../tools.ts";
 import { firstIssue } from "../zod-issue.ts";
@@ -18,9 +17,12 @@ export function decodeResponses(body: RequestBody, media: MediaStore): Decoded {
   const request = parsed.data;
   if (request.previous_response_id != null)
     return invalidRequest("`previous_response_id` is not kept here: send the whole history in `input`, with `store` false.", "unsupported_parameter");
-  const raw = (index: number): string => sliceJson(body.raw.get("input") ?? "[]").items()[index]?.text ?? "null";
+  const { known } = body;
+  const raw = (index: number): string => rawItem(body, "input", known.items + index);
   const input = typeof request.input === "string" ? [{ role: "user", content: request.input }] : request.input;
-  const messages = readItems(input, media, raw);
+  const read = readItems(input, media, raw);
+  const listed = [...known.messages, ...read.messages];
+  const messages = [...listed];
   if (request.instructions != null && request.instructions !== "")
     messages.unshift({ role: "system", content: [{ type: "text", text: request.instructions }] });
   if (messages.length === 0) return invalidRequest("`input` is empty: a request needs at least one message.");
@@ -28,11 +30,12 @@ export function decodeResponses(body: RequestBody, media: MediaStore): Decoded {
   const stream = request.stream ?? false;
   const parallel = request.parallel_tool_calls ?? undefined;
   const include = request.include ?? [];
-  const known = new Set(responsesMembers);
-  if (choice === null) known.delete("tool_choice");
-  if (include.some((name) => name !== sealedReasoning)) known.delete("include");
+  const placed = new Set(responsesMembers);
+  if (choice === null) placed.delete("tool_choice");
+  if (include.some((name) => name !== sealedReasoning)) placed.delete("include");
   return {
     ok: true,
+    marks: read.marks.map((mark) => ({ items: known.items + mark.items, messages: listed.slice(0, known.messages.length + mark.messages) })),
     conversation: {
       model: request.model,
       messages,
@@ -41,7 +44,7 @@ export function decodeResponses(body: RequestBody, media: MediaStore): Decoded {
       ...(parallel === undefined ? {} : { parallelToolCalls: parallel }),
       sampling: readSampling(request, request.max_output_tokens),
       stream,
-      extra: otherMembers(body, known),
+      extra: otherMembers(body, placed),
     },
     reply: {
       model: request.model,
@@ -68,8 +71,15 @@ interface OpenTurn {
   readonly calls: ToolCall[];
 }
 
-function readItems(items: readonly ResponsesItem[], media: MediaStore, raw: (index: number) => string): Message[] {
+interface ReadItems {
+  readonly messages: readonly Message[];
+  /** The last places where no assistant turn is open, as counts; longest first. */
+  readonly marks: readonly { readonly items: number; readonly messages: number }[];
+}
+
+function readItems(items: readonly ResponsesItem[], media: MediaStore, raw: (index: number) => string): ReadItems {
   const messages: Message[] = [];
+  let marks: ReadItems["marks"] = [];
   let turn: OpenTurn | null = null;
   const close = (): void => {
     if (turn !== null) messages.push(assistantMessage(turn));
@@ -93,10 +103,11 @@ function readItems(items: readonly ResponsesItem[], media: MediaStore, raw: (ind
     } else {
       close();
       messages.push(readOther(item, type, media, () => raw(index)));
+      marks = [{ items: index + 1, messages: messages.length }, ...marks.slice(0, 1)];
     }
   });
   close();
-  return messages;
+  return { messages, marks };
 }
 
 function assistantMessage(turn: OpenTurn): AssistantMessage {

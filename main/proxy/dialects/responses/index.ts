@@ -7,6 +7,7 @@ import { responsesAnswerBody, responsesAnswerStream, responsesErrorStream } from
 
 export const responsesDialect: Dialect = {
   id: "responses",
+  list: "input",
   decode: decodeResponses,
   answerBody: responsesAnswerBody,
   answerStream: responsesAnswerStream,

@@ -4,7 +4,7 @@ import type { Answer, BlobHash } from "../../../../engine/conversation/index.ts"
 import { readSse } from "../../streams/sse.ts";
 import { answerArbitrary } from "../answer-arbitrary.test-data.ts";
 import type { AnswerContext, MediaStore } from "../dialect.ts";
-import { readRequestBody } from "../request-body.ts";
+import { readWhole } from "../request-body.ts";
 import { responsesDialect } from "./index.ts";
 import { checkResponsesStream, type ResponsesEvent } from "./stream-grammar.ts";
 
@@ -14,7 +14,7 @@ const context: AnswerContext = {
   createdAt: 1_700_000_000,
   reply: { model: "m", stream: true, includeUsage: true, encryptedReasoning: true, parallelToolCalls: true },
 };
-const decode = (text: string) => responsesDialect.decode(readRequestBody(text), media);
+const decode = (text: string) => responsesDialect.decode(readWhole(Buffer.from(text), "input"), media);
 
 describe("a request", () => {
   test("is read whole: one assistant turn from its items, namespaces, unknown items and tools kept as written", () => {
