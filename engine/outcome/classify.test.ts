@@ -13,6 +13,7 @@ const agent: AgentFacts = {
   contextOverflow: false,
   unparsedToolCall: false,
   secretSeen: false,
+  astray: null,
   lastWords: null,
 };
 const yes: Verdict = { status: "succeeded", cause: null, reward: 1, detail: null };
@@ -156,6 +157,7 @@ describe("whatever happens", () => {
     contextOverflow: fc.boolean(),
     unparsedToolCall: fc.boolean(),
     secretSeen: fc.boolean(),
+    astray: fc.constant(null),
     lastWords: fc.option(fc.string()),
   });
   const stops = fc.record({

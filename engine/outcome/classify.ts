@@ -30,6 +30,8 @@ export interface AgentFacts {
   readonly contextOverflow: boolean;
   readonly unparsedToolCall: boolean;
   readonly secretSeen: boolean;
+  /** Requests that were no model calls of this rollout (unknown path, wrong key), in words; null when there were none. */
+  readonly astray: string | null;
   /** Last line of its error output, for a person. */
   readonly lastWords: string | null;
 }
@@ -156,8 +158,9 @@ function causeOfTrouble(kind: UpstreamTrouble): OutcomeCause {
 
 function silentHarness(agent: AgentFacts): Judgement | null {
   if (agent.calls > 0) return null;
+  const astray = agent.astray === null ? "" : ` ${agent.astray}`;
   const words = agent.lastWords === null ? "" : ` It said: ${agent.lastWords}`;
-  return { status: "harness-failure", cause: "zero-calls-captured", detail: `The harness ended without one model call.${words}` };
+  return { status: "harness-failure", cause: "zero-calls-captured", detail: `The harness ended without one model call.${astray}${words}` };
 }
 
 function timeout(agent: AgentFacts, verdict: Verdict): Judgement | null {

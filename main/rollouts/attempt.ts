@@ -104,6 +104,8 @@ interface Prepared {
   readonly manifest: HarnessManifest;
   readonly mount: HarnessMount;
   readonly session: ProxySession;
+  /** Of the policy, where it says it. */
+  readonly contextWindow: number | null;
   readonly agentMs: number;
   readonly startMs: number;
 }
@@ -116,7 +118,13 @@ async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Ope
   const refusal = refusalOf(task, options.provider.kind, [manifest]);
   if (refusal !== null) throw refusal;
   const mount = await harnesses.install(rollout.harness, (line) => log(options, line), signal);
-  opened.collector = await createCollector({ store, scratchFolder: options.scratchFolder, rolloutId: rollout.id, attempt });
+  opened.collector = await createCollector({
+    store,
+    scratchFolder: options.scratchFolder,
+    rolloutId: rollout.id,
+    attempt,
+    onLoss: (line) => log(options, line),
+  });
   opened.lease = await options.leaseUpstream();
   const { upstream } = opened.lease;
   const session = await options.proxy.openSession({
@@ -133,7 +141,7 @@ async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Ope
   opened.session = session;
   const agentMs = options.agentTimeoutMs ?? task.agent.timeoutMs ?? budgets.agent;
   const builds = task.environment.dockerfile ? task.environment.buildTimeoutMs : 0;
-  return { task, manifest, mount, session, agentMs, startMs: budgets.starting + builds };
+  return { task, manifest, mount, session, contextWindow: upstream.contextWindow, agentMs, startMs: budgets.starting + builds };
 }
 
 /** All budgets and a margin: fires only when a phase's own budget did not. */
@@ -177,6 +185,7 @@ async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepar
       mcpServers: task.environment.mcpServers.map((server) => ({ ...server, headers: resolveHeaders(server.headers, options.env) })),
       environment: resolveVariables(task.environment.env, options.env),
       architecture: sandboxArchitecture(),
+      contextWindow: Math.min(manifest.limits.contextWindow, prepared.contextWindow ?? Number.POSITIVE_INFINITY),
     });
     const agentRun: AgentRun = { manifest, launch, workdir: request.workdir, user: task.agent.user, timeoutMs: prepared.agentMs };
     await setUpAgent(sandbox, agentRun);

@@ -4,8 +4,9 @@
  */
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { WorkbenchError } from "../errors.ts";
 import { harnessLogs } from "../harnesses/index.ts";
-import type { ExecResult, Sandbox } from "../sandboxes/index.ts";
+import { type ExecResult, type Sandbox, sandboxCauseOf } from "../sandboxes/index.ts";
 import type { ArtifactRecord, Store } from "../store/index.ts";
 import type { Task } from "../tasks/index.ts";
 
@@ -31,9 +32,11 @@ export interface CollectorOptions {
   readonly scratchFolder: string;
   readonly rolloutId: string;
   readonly attempt: number;
+  /** Told, in one sentence, what could not be kept. */
+  onLoss(line: string): void;
 }
 
-export async function createCollector({ store, scratchFolder, rolloutId, attempt }: CollectorOptions): Promise<Collector> {
+export async function createCollector({ store, scratchFolder, rolloutId, attempt, onLoss }: CollectorOptions): Promise<Collector> {
   const folder = join(scratchFolder, `${rolloutId}-${attempt}`);
   const verifierFolder = join(folder, "verifier");
   await mkdir(verifierFolder, { recursive: true });
@@ -51,6 +54,16 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
       const { bytes, cut } = await readUpTo(path, fileLimitBytes);
       const name = `${prefix}${relative(root, path).split(sep).join("/")}`;
       keep(kind, cut ? `${name} (first 64 MiB)` : name, bytes);
+    }
+  }
+
+  /** What an agent left can be too large or odd: that is told, and ends neither the collection nor the rollout. A lost box does. */
+  async function tryToBring(sandbox: Sandbox, inside: string, kind: ArtifactRecord["kind"], name: string): Promise<void> {
+    try {
+      await bring(sandbox, inside, kind, name);
+    } catch (error) {
+      if (sandboxCauseOf(error) === "sandbox-lost" || !(error instanceof WorkbenchError)) throw error;
+      onLoss(`${inside} could not be kept: ${error.message}`);
     }
   }
 
@@ -75,9 +88,9 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
       if (result.stderr.length > 0) keep("harness-log", "stderr.txt", result.stderr);
     },
     async collectFrom(sandbox, task) {
-      await bring(sandbox, harnessLogs, "harness-log", "");
-      await bring(sandbox, "/logs/artifacts", "artifact", "logs/artifacts");
-      for (const { source, destination } of task.artifacts) await bring(sandbox, source, "artifact", destination ?? source.replace(/^\/+/, ""));
+      await tryToBring(sandbox, harnessLogs, "harness-log", "");
+      await tryToBring(sandbox, "/logs/artifacts", "artifact", "logs/artifacts");
+      for (const { source, destination } of task.artifacts) await tryToBring(sandbox, source, "artifact", destination ?? source.replace(/^\/+/, ""));
     },
     keepVerifierOutput: () => keepFolder("verifier-output", verifierFolder),
     dispose: () => rm(folder, { recursive: true, force: true }),

@@ -1,7 +1,7 @@
 /** Runs the harness inside the sandbox until it ends or its time is up. How it ended is data; only a lost box throws. */
 import type { AgentFacts } from "../../engine/outcome/index.ts";
 import { type HarnessManifest, harnessLogs, type Launch } from "../harnesses/index.ts";
-import type { ProxySession } from "../proxy/index.ts";
+import type { ProxySession, SessionStats } from "../proxy/index.ts";
 import type { ExecResult, Sandbox } from "../sandboxes/index.ts";
 
 /** Of each of its two output streams; the rest is counted and dropped. */
@@ -54,8 +54,17 @@ export function agentFacts(manifest: HarnessManifest, result: ExecResult, sessio
     contextOverflow: stats.contextOverflow,
     unparsedToolCall: stats.unparsedToolCall,
     secretSeen: stats.secretSeen,
+    astray: astray(stats),
     lastWords: lastLine(result.stderr),
   };
+}
+
+function astray({ refused, unknownPaths }: SessionStats): string | null {
+  const counts = [
+    refused === 0 ? [] : [`${refused} came with a wrong key`],
+    unknownPaths === 0 ? [] : [`${unknownPaths} went to unknown paths`],
+  ].flat();
+  return counts.length === 0 ? null : `Of its requests, ${counts.join(" and ")}.`;
 }
 
 function lastLine(bytes: Uint8Array): string | null {

@@ -29,6 +29,7 @@ const agent: AgentFacts = {
   contextOverflow: false,
   unparsedToolCall: false,
   secretSeen: false,
+  astray: null,
   lastWords: null,
 };
 const graded = (reward: number): AttemptResult => {
@@ -51,6 +52,8 @@ async function play(results: readonly AttemptResult[], change: Partial<RolloutRu
     rules: { preset: "default", discardTimeouts: false },
     attemptLimit: 3,
     closing: new AbortController().signal,
+    cancelled: new AbortController().signal,
+    retryDelayMs: () => 0,
     runAttempt: async (_rollout, attempt) => {
       attempts.push(attempt);
       const result = results[attempts.length - 1];

@@ -2,6 +2,7 @@
  * One rollout from its first attempt to its outcome. Infrastructure that failed gets another attempt, up to a limit; a restart of the
  * service does not count. What is written first is the record (the truth after a crash), then the event that tells it.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { classifyOutcome, mayTryAgain, type Outcome, type OutcomeRules } from "../../engine/outcome/index.ts";
 import type { RolloutRecord, RolloutUpdate, Store } from "../store/index.ts";
 import { rebuildTrajectories, trajectoryTotals } from "../trajectories/index.ts";
@@ -15,6 +16,10 @@ export interface RolloutRun {
   readonly attemptLimit: number;
   /** The service stops: leave the rollout as it is, for the next start. */
   readonly closing: AbortSignal;
+  /** A person cancelled the rollout, or the service stops. */
+  readonly cancelled: AbortSignal;
+  /** Milliseconds before the attempt after so many that counted. */
+  retryDelayMs(counted: number): number;
   runAttempt(rollout: RolloutRecord, attempt: number): Promise<AttemptResult>;
 }
 
@@ -43,7 +48,10 @@ export async function runRollout(run: RolloutRun): Promise<void> {
     counted += 1;
     recordAttempt(store, before, { attempt, outcome, counts: true });
     const again = mayTryAgain(result.facts, outcome) && counted < run.attemptLimit;
-    if (again) continue;
+    if (again) {
+      await pause(run.retryDelayMs(counted), undefined, { signal: run.cancelled }).catch(() => undefined);
+      continue;
+    }
     endRollout(store, before, outcome, result);
     return;
   }
@@ -60,6 +68,13 @@ export function recordRestart(store: Store, rollout: RolloutRecord): void {
 export function endCancelled(store: Store, rollout: RolloutRecord, rules: OutcomeRules): void {
   const outcome = classifyOutcome({ cancelled: true, stop: null, agent: null, verdict: null }, rules);
   endRollout(store, rollout, outcome, null);
+}
+
+/** A fault of ours outside any attempt: the rollout must end all the same, or its experiment would never. */
+export function endByFault(store: Store, rollout: RolloutRecord, error: unknown): void {
+  const detail = `A fault of the workbench: ${error instanceof Error ? error.message : String(error)}`;
+  const outcome: Outcome = { status: "environment-failure", cause: "setup-failed", action: "mask", detail };
+  endRecord(store, rollout, outcome, { trainable: false, trainableReason: reasonOfAction(outcome) });
 }
 
 function recordAttempt(store: Store, rollout: RolloutRecord, end: AttemptEnd): void {
@@ -80,21 +95,27 @@ function countedAttempts(store: Store, rolloutId: string): number {
 }
 
 function endRollout(store: Store, rollout: RolloutRecord, outcome: Outcome, result: AttemptResult | null): void {
-  const at = Date.now();
   const attempt = Math.max(0, (store.rollout(rollout.id)?.attempts ?? 0) - 1);
-  const phases = (store.rollout(rollout.id)?.phases ?? []).map((phase) =>
-    phase.seconds === null ? { ...phase, seconds: (at - phase.startedAt) / 1000 } : phase,
-  );
-  store.updateRollout(rollout.id, {
-    phase: "ended",
-    phases: [...phases, { name: "ended", startedAt: at, seconds: 0 }],
-    outcome,
+  endRecord(store, rollout, outcome, {
     reward: result?.verifier?.reward ?? null,
     rewards: result?.verifier?.rewards ?? null,
-    endedAt: at,
     ...(result?.isolation ? { isolation: result.isolation } : {}),
     ...(result?.fingerprint ? { fingerprint: result.fingerprint } : {}),
     ...totals(store, rollout.id, attempt, outcome),
+  });
+}
+
+function endRecord(store: Store, rollout: RolloutRecord, outcome: Outcome, change: RolloutUpdate): void {
+  const at = Date.now();
+  const record = store.rollout(rollout.id);
+  const attempt = Math.max(0, (record?.attempts ?? 0) - 1);
+  const phases = (record?.phases ?? []).map((phase) => (phase.seconds === null ? { ...phase, seconds: (at - phase.startedAt) / 1000 } : phase));
+  store.updateRollout(rollout.id, {
+    ...change,
+    phase: "ended",
+    phases: [...phases, { name: "ended", startedAt: at, seconds: 0 }],
+    outcome,
+    endedAt: at,
   });
   const of = { at, experimentId: rollout.experimentId, rolloutId: rollout.id };
   store.appendEvent({ ...of, type: "rollout.phase", payload: JSON.stringify({ phase: "ended", attempt }) });

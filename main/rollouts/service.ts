@@ -11,7 +11,7 @@ import type { RolloutService, RolloutServiceOptions } from "./contract.ts";
 import { experimentId, idMaker, planRollouts } from "./plan.ts";
 import { refusalOf, requireSandbox, tasksOf } from "./preflight.ts";
 import { createWorkQueue } from "./queue.ts";
-import { endCancelled, recordRestart, runRollout } from "./run-rollout.ts";
+import { endByFault, endCancelled, recordRestart, runRollout } from "./run-rollout.ts";
 import { summarise } from "./summary.ts";
 import { createUpstreamPool, type UpstreamLease } from "./upstream-pool.ts";
 
@@ -58,6 +58,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   }
 
   async function runToEnd(rollout: RolloutRecord, spec: ExperimentSpec, cancelled: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([cancelled, closing.signal]);
     try {
       await runRollout({
         store,
@@ -65,6 +66,8 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
         rules: rulesOf(spec),
         attemptLimit: spec.attempts,
         closing: closing.signal,
+        cancelled: signal,
+        retryDelayMs: (counted) => Math.min(1000 * 4 ** (counted - 1), 60_000),
         runAttempt: (record, attempt) =>
           runAttempt({
             ...options,
@@ -76,12 +79,22 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
             rollout: record,
             attempt,
             agentTimeoutMs: spec.agentTimeoutSeconds === undefined ? null : spec.agentTimeoutSeconds * 1000,
-            signal: AbortSignal.any([cancelled, closing.signal]),
+            signal,
           }),
       });
     } catch (error) {
-      // A bug, or a store that refuses to write: this rollout stays unfinished for the next start, its siblings go on.
       console.error(error);
+      if (!closing.signal.aborted) endFaulty(rollout, error);
+    }
+  }
+
+  /** A bug, or a store that refuses to write: this rollout ends with it, its siblings go on. */
+  function endFaulty(rollout: RolloutRecord, error: unknown): void {
+    try {
+      endByFault(store, rollout, error);
+    } catch (second) {
+      // It stays unfinished; the next start goes on with it.
+      console.error(second);
     }
   }
 
