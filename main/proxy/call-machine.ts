@@ -47,7 +47,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
   const calls = new Map<number, Call>();
   const byKey = new Map<string, Set<Call>>();
   /** Answered calls, oldest first; they leave when no retry of theirs could be ambiguous any more. */
-  const answered: Call[] = [];
+  const answered = new Set<Call>();
   const byConnection = new Map<number, Call>();
   let nextIndex = 0;
   let ended = false;
@@ -62,7 +62,11 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
   }
 
   function arrive(event: Extract<MachineEvent, { type: "arrived" }>, now: number): void {
-    while (answered[0] !== undefined && now - answered[0].deliveredAt > rememberMs) drop(answered.shift());
+    for (const old of answered) {
+      if (now - old.deliveredAt <= rememberMs) break;
+      answered.delete(old);
+      drop(old);
+    }
     const equal = [...(byKey.get(event.key) ?? [])];
     const open = equal.find((earlier) => earlier.connection === null && earlier.state !== "done");
     if (open !== undefined) {
@@ -176,8 +180,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     out.push({ type: "forget", call: call.index });
   }
 
-  function drop(call: Call | undefined): void {
-    if (call === undefined) return;
+  function drop(call: Call): void {
     calls.delete(call.index);
     if (call.connection !== null) byConnection.delete(call.connection);
     const equal = byKey.get(call.key);
@@ -191,7 +194,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     const wasAnswered = call.ending?.kind === "result" && call.ending.result.ok;
     if (call.replays > 0 && wasAnswered) out.push({ type: "mark", call: call.index, mark: { aborted: false, status: "ok", replays: call.replays } });
     call.deliveredAt = now;
-    answered.push(call);
+    answered.add(call);
     finish(call);
   }
 
