@@ -6,3 +6,7 @@ declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
   decode(bytes?: ArrayBufferView | ArrayBuffer, options?: { stream?: boolean }): string;
 }
+interface AbortSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+}

@@ -73,7 +73,7 @@ function bindingOptions(options: SessionOptions, threads: number): Ort.Inference
     graphOptimizationLevel: options.plain === true ? "basic" : "all",
     enableCpuMemArena: true,
     enableMemPattern: false,
-    logSeverityLevel: 3,
+    logSeverityLevel: 4,
     extra: narrow ? { session, optimization: { disable_specified_optimizers: disabled } } : { session },
   };
 }

@@ -48,6 +48,7 @@ async function checkModel(
   );
   const loaded = await loadModel(join(directory, "hf"), configText);
   await report.run(`${name}/logits`, () => logitsDifference(runtime, loaded, one, expected));
+  await report.run(`${name}/greedy decoding`, () => greedyDifference(runtime, loaded, one.greedy, scoreTolerance));
   const adapter = await loadAdapter(loaded.description, join(directory, "adapter"));
   await checkTraining(report, name, runtime, loaded, one, expected, null);
   await checkTraining(report, name, runtime, loaded, one, expected, adapter);
