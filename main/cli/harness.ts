@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { WorkbenchError } from "../errors.ts";
 import { print, printJson, table } from "./output.ts";
-import { type CommonOptions, follow, runVerb, verb } from "./verb.ts";
+import { type CommonOptions, follow, runVerb, verb, verbGroup } from "./verb.ts";
 
 export function harnessCommand(): Command {
-  const harness = verb("harness", "the harness catalogue", "openforge harness list");
+  const harness = verbGroup("harness", "the harness catalogue");
   harness.addCommand(
     verb("list", "what can be run, and what is installed", "openforge harness list --json").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

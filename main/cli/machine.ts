@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { note, print, printJson } from "./output.ts";
-import { type CommonOptions, follow, runVerb, verb } from "./verb.ts";
+import { type CommonOptions, follow, runVerb, verb, verbGroup } from "./verb.ts";
 
 const marks = { ready: "●", degraded: "◐", missing: "○" } as const;
 
@@ -21,7 +21,7 @@ export function doctorCommand(): Command {
 }
 
 export function imagesCommand(): Command {
-  const images = verb("images", "container images", "openforge images prepare");
+  const images = verbGroup("images", "container images");
   images.addCommand(
     verb("prepare", "the base image: pulled, else built from this machine's own distribution packages", "openforge images prepare").action(
       (options: CommonOptions) =>
@@ -37,7 +37,7 @@ export function imagesCommand(): Command {
 }
 
 export function storeCommand(): Command {
-  const store = verb("store", "the recordings on disk", "openforge store check");
+  const store = verbGroup("store", "the recordings on disk");
   store.addCommand(
     verb("check", "verify every reference and checksum; repair what a crash can leave", "openforge store check").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { WorkbenchError } from "../errors.ts";
 import { print, printJson, table } from "./output.ts";
-import { type CommonOptions, runVerb, verb } from "./verb.ts";
+import { type CommonOptions, runVerb, verb, verbGroup } from "./verb.ts";
 
 interface AddOptions extends CommonOptions {
   readonly kind?: string;
@@ -11,7 +11,7 @@ interface AddOptions extends CommonOptions {
 }
 
 export function policyCommand(): Command {
-  const policy = verb("policy", "what answers model calls", "openforge policy list");
+  const policy = verbGroup("policy", "what answers model calls");
   policy.addCommand(
     verb("list", "endpoints and built-in policies", "openforge policy list").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

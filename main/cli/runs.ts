@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { RolloutDetail } from "../api/views.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
 import { number, print, printJson, table } from "./output.ts";
-import { type CommonOptions, runVerb, type VerbContext, verb } from "./verb.ts";
+import { type CommonOptions, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 export function runsCommand(): Command {
-  const runs = verb("runs", "experiments and rollouts in the store", "openforge runs list");
+  const runs = verbGroup("runs", "experiments and rollouts in the store");
   runs.addCommand(
     verb("list", "experiments, newest first", "openforge runs list --json").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

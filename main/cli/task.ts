@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { TaskCheckView, TaskRunView } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { number, print, printJson, table } from "./output.ts";
-import { type CommonOptions, follow, runVerb, type VerbContext, verb } from "./verb.ts";
+import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 interface TaskOptions extends CommonOptions {
   readonly sandbox?: string;
@@ -12,7 +12,7 @@ interface TaskOptions extends CommonOptions {
 type Rehearsal = "runGold" | "runEmpty";
 
 export function taskCommand(): Command {
-  const task = verb("task", "task packages", "openforge task check resources/tasks/count-lines");
+  const task = verbGroup("task", "task packages");
   task.addCommand(
     verb("new", "write a new task package that already passes its own checks", "openforge task new my-tasks/rename-files")
       .argument("<path>")

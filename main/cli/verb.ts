@@ -27,6 +27,11 @@ export function verb(name: string, description: string, example: string): Comman
     .addHelpText("after", `\nExample:\n  ${example}`);
 }
 
+/** A verb that only groups others. It has no options of its own: they would take those of the verbs below it. */
+export function verbGroup(name: string, description: string): Command {
+  return new Command(name).description(description);
+}
+
 /** Runs `work` with a connection and sets the exit code; never throws. */
 export async function runVerb(options: CommonOptions, work: (context: VerbContext) => Promise<ExitCode>): Promise<void> {
   const json = options.json === true;
