@@ -5,6 +5,7 @@ import type { Runtime } from "../../engine/onnx/index.ts";
 import { SequenceModel } from "../../engine/training/index.ts";
 import { openRuntime } from "../../main/engine-runtime/index.ts";
 import { closeRows } from "./closeness.ts";
+import { greedyDifference } from "./greedy.ts";
 import {
   ExpectedTensors as Expected,
   type ExpectedTensors,
