@@ -2,6 +2,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import { Toggle } from "@base-ui/react/toggle";
 import { ToggleGroup } from "@base-ui/react/toggle-group";
 import type { ReactNode } from "react";
+import { count } from "../words/numbers.ts";
 
 interface Option<V extends string> {
   readonly value: V;
@@ -63,7 +64,9 @@ export function PaneTabs<V extends string>({ label, value, tabs, onChange }: Pan
             className="focus-inside flex items-center gap-1.25 border-y-2 border-transparent px-2 text-xs text-secondary hover:text-fg data-[active]:border-b-accent data-[active]:font-strong data-[active]:text-fg"
           >
             {tab.label}
-            {tab.count !== undefined && tab.count !== null && <span className="text-2xs font-normal text-muted tabular-nums">{tab.count}</span>}
+            {tab.count !== undefined && tab.count !== null && (
+              <span className="text-2xs font-normal text-muted tabular-nums">{count(tab.count)}</span>
+            )}
           </Tabs.Tab>
         ))}
       </Tabs.List>

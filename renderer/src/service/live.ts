@@ -4,11 +4,12 @@
  */
 import { create } from "zustand";
 import type { EventView } from "../../../main/api/views.ts";
-import { type ServiceClient, serviceClient, useConnection } from "./connection.ts";
+import { type ServiceClient, serviceClient } from "./connection.ts";
 import { invalidate, invalidateAll, invalidateShown } from "./queries.ts";
 
 const keptEvents = 2000;
 const settleAfter = 1500;
+const followAgainAfter = 300;
 /** A hidden window gets no frames; it still must not pile up events. */
 const hiddenFlush = 1000;
 
@@ -69,24 +70,15 @@ async function follow(client: ServiceClient): Promise<void> {
   for await (const event of events) collect(event);
 }
 
-/** Follows events from now on, over every reconnect. */
+/** Follows events from now on, over every reconnect. A stream that ends is taken up again; nothing in between is lost. */
 export async function startLive(): Promise<void> {
   for (;;) {
     const client = await serviceClient();
-    const { generation } = useConnection.getState();
     invalidateAll();
     // What happened between the first read and the first event is read once more.
     const settle = setTimeout(invalidateShown, settleAfter);
     await follow(client).catch(() => undefined);
     clearTimeout(settle);
-    await new Promise<void>((resolve) => {
-      const next = (): boolean => useConnection.getState().generation !== generation;
-      if (next()) return resolve();
-      const end = useConnection.subscribe(() => {
-        if (!next()) return;
-        end();
-        resolve();
-      });
-    });
+    await new Promise((resolve) => setTimeout(resolve, followAgainAfter));
   }
 }

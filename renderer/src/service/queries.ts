@@ -31,6 +31,8 @@ interface Entry {
 const shortestGap = 200;
 const longestGap = 5000;
 const keptIdle = 60;
+const keptLarge = 6;
+const isLarge = /^(body|blob|tokens):/;
 const empty: QueryState<never> = { value: undefined, failure: null, loading: true };
 const entries = new Map<string, Entry>();
 
@@ -69,9 +71,11 @@ function schedule(entry: Entry): void {
   );
 }
 
+/** Values that nobody shows are kept a while; of the large ones (bodies, texts, tokens) only the last few. */
 function dropIdle(): void {
-  const idle = [...entries].filter(([, entry]) => entry.listeners.size === 0 && entry.request === null);
-  for (const [key] of idle.slice(0, Math.max(0, idle.length - keptIdle))) entries.delete(key);
+  const idle = [...entries].filter(([, entry]) => entry.listeners.size === 0 && entry.request === null).map(([key]) => key);
+  const [large, small] = [idle.filter((key) => isLarge.test(key)), idle.filter((key) => !isLarge.test(key))];
+  for (const key of [...large.slice(0, -keptLarge), ...small.slice(0, -keptIdle)]) entries.delete(key);
 }
 
 function entryOf(query: Query<unknown>): Entry {

@@ -2,7 +2,7 @@
  * The window as a test drives it. Selectors live in this folder and nowhere else. `open` fails the test at its end when the page
  * threw, logged an error or had a request refused.
  */
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page, WebSocketRoute } from "playwright-core";
 import { chromium } from "playwright-core";
 
 const launchArguments = [
@@ -23,6 +23,8 @@ export interface WindowOptions {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: "light" | "dark";
+  /** Puts the connection through the test, so that `dropConnection` can cut it. */
+  readonly holdsConnection?: boolean;
 }
 
 export type ScreenName = "Runs" | "Tasks" | "Harnesses" | "Settings";
@@ -31,6 +33,7 @@ export class WorkbenchPage {
   readonly page: Page;
   /** What went wrong on the page so far: uncaught errors, console errors, failed requests. */
   readonly complaints: string[] = [];
+  private readonly connections: WebSocketRoute[] = [];
 
   constructor(page: Page) {
     this.page = page;
@@ -43,9 +46,18 @@ export class WorkbenchPage {
   }
 
   /** Opens the address that the service printed and waits until the window is connected. */
-  static async open(browser: Browser, url: string, { width = 1440, height = 900, scheme = "light" }: WindowOptions = {}): Promise<WorkbenchPage> {
+  static async open(
+    browser: Browser,
+    url: string,
+    { width = 1440, height = 900, scheme = "light", holdsConnection = false }: WindowOptions = {},
+  ): Promise<WorkbenchPage> {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
     const workbench = new WorkbenchPage(await context.newPage());
+    if (holdsConnection)
+      await workbench.page.routeWebSocket(/\/rpc$/, (route) => {
+        route.connectToServer();
+        workbench.connections.push(route);
+      });
     await workbench.page.goto(url);
     await workbench.ready();
     return workbench;
@@ -55,6 +67,14 @@ export class WorkbenchPage {
   async ready(): Promise<void> {
     await this.page.locator("footer").getByText("Proxy", { exact: false }).first().waitFor();
     await this.page.locator("main [aria-busy=true]").waitFor({ state: "detached" });
+  }
+
+  /** Cuts the connection to the service, as a restart does; how often the window has connected is `connected`. */
+  async dropConnection(): Promise<void> {
+    await this.connections.at(-1)?.close({ code: 1012, reason: "restart" });
+  }
+  get connected(): number {
+    return this.connections.length;
   }
 
   async show(screen: ScreenName): Promise<void> {
