@@ -13,6 +13,7 @@ import { RPCHandler } from "@orpc/server/ws";
 import { type WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { WorkbenchError } from "../errors.ts";
+import { isRolloutKey } from "../proxy/index.ts";
 import { serveStaticFile } from "./static-files.ts";
 
 export interface ServerOptions {
@@ -57,6 +58,10 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!ownHosts().includes(request.headers.host ?? "")) {
       response.writeHead(421, { "content-type": "text/plain" }).end("This address is not the workbench's.\n");
+      return;
+    }
+    if (isRolloutKey(request.headers.authorization?.replace(/^Bearer /, "") ?? "")) {
+      response.writeHead(403, { "content-type": "text/plain" }).end("The key of a rollout opens its model routes on the proxy and nothing else.\n");
       return;
     }
     const { pathname } = new URL(request.url ?? "/", "http://workbench");

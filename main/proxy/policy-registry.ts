@@ -72,10 +72,11 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
       guardKey(definition);
       const upstream = await createUpstream(definition, parts);
       try {
-        const capture = await probeUpstream(upstream);
+        const probed = await probeUpstream(upstream);
+        const { capture } = probed;
         const isSaved = find(id) !== null;
         if (isSaved) save(saved().map((each) => (each.definition.id === id ? { ...each, capture } : each)));
-        return { policy: describe(definition, capture, id === builtInId), capture, lost: lostAt(capture, upstream) };
+        return { policy: describe(definition, capture, id === builtInId), capture, lost: lostAt(probed, upstream) };
       } finally {
         await upstream.close();
       }

@@ -1,5 +1,5 @@
 /** A policy's tokenizer and chat template from its folder on disk, read once. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { createPromptBuilder, type PromptBuilder } from "../../engine/prompts/index.ts";
@@ -17,16 +17,28 @@ const configSchema = z.looseObject({
 });
 const generationSchema = z.looseObject({ eos_token_id: z.union([z.number(), z.array(z.number())]).nullish() });
 
-const loaded = new Map<string, Promise<PolicyText>>();
+const files = ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"] as const;
+const loaded = new Map<string, { readonly version: string; readonly text: Promise<PolicyText> }>();
 
-/** Reads `tokenizer.json`, `tokenizer_config.json` and, where they are, `chat_template.jinja` and `generation_config.json`. */
-export function loadPolicyText(folder: string): Promise<PolicyText> {
+/** Reads `tokenizer.json`, `tokenizer_config.json` and, where they are, `chat_template.jinja` and `generation_config.json`; again when one changed. */
+export async function loadPolicyText(folder: string): Promise<PolicyText> {
+  const version = await versionOf(folder);
   const known = loaded.get(folder);
-  if (known !== undefined) return known;
-  const reading = readFolder(folder);
-  loaded.set(folder, reading);
-  reading.catch(() => loaded.delete(folder));
-  return reading;
+  if (known?.version === version) return known.text;
+  const text = readFolder(folder);
+  loaded.set(folder, { version, text });
+  text.catch(() => loaded.delete(folder));
+  return text;
+}
+
+async function versionOf(folder: string): Promise<string> {
+  const stamps = await Promise.all(
+    files.map(async (name) => {
+      const found = await stat(join(folder, name)).catch(() => null);
+      return found === null ? "none" : `${found.mtimeMs}/${found.size}`;
+    }),
+  );
+  return stamps.join(" ");
 }
 
 async function readFolder(folder: string): Promise<PolicyText> {
@@ -48,7 +60,7 @@ function templateOf(configText: string): string | null {
   return (template.find((each) => each.name === "default") ?? template[0])?.template ?? null;
 }
 
-async function read(folder: string, name: string): Promise<string | null> {
+async function read(folder: string, name: (typeof files)[number]): Promise<string | null> {
   try {
     return await readFile(join(folder, name), "utf8");
   } catch (error) {

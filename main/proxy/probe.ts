@@ -1,39 +1,53 @@
 /** What a policy endpoint gives, found by asking it. */
-import type { CaptureLevel } from "../../engine/conversation/index.ts";
+import type { CaptureLevel, Conversation } from "../../engine/conversation/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import { captureOf } from "./answer-form.ts";
+import { loadPolicyText } from "./policy-text.ts";
 import { createHttpClient } from "./upstreams/http-client.ts";
 import { createServer } from "./upstreams/server.ts";
-import type { Upstream } from "./upstreams/upstream.ts";
+import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstreams/upstream.ts";
 
 const probeMs = 60_000;
 
-/** The capture level of one small call. Throws what the endpoint failed with. */
-export async function probeUpstream(upstream: Upstream): Promise<CaptureLevel> {
-  const result = await upstream.complete(
-    {
-      conversation: {
-        model: upstream.id,
-        messages: [{ role: "user", content: [{ type: "text", text: "Say yes." }] }],
-        tools: [],
-        sampling: { maxTokens: 8, temperature: 0 },
-        stream: false,
-        extra: "{}",
-      },
-      rolloutId: "probe",
-      attempt: 0,
-      callIndex: 0,
-      labels: { dialect: "chat" },
-    },
-    AbortSignal.timeout(probeMs),
-  );
-  if (!result.ok) throw new WorkbenchError("upstream", result.failure.message, result.failure.remedy);
-  return captureOf(result.answer);
+const question: Conversation = {
+  model: "probe",
+  messages: [{ role: "user", content: [{ type: "text", text: "Say yes." }] }],
+  tools: [],
+  sampling: { maxTokens: 8, temperature: 0 },
+  stream: false,
+  extra: "{}",
+};
+
+export interface Probed {
+  readonly capture: CaptureLevel;
+  /** Why prompts can't be sent as ids although a tokenizer is given; null when they can, or none is given. */
+  readonly tokenInProblem: string | null;
+}
+
+/** One small call, and one with the prompt as ids where that should work. Throws what the endpoint failed with. */
+export async function probeUpstream(upstream: Upstream): Promise<Probed> {
+  const asMessages = await ask(upstream, {});
+  if (!asMessages.ok) throw new WorkbenchError("upstream", asMessages.failure.message, asMessages.failure.remedy);
+  const capture = captureOf(asMessages.answer);
+  if (!upstream.takesTokenIds || upstream.tokenizerFolder === null) return { capture, tokenInProblem: null };
+  const { builder } = await loadPolicyText(upstream.tokenizerFolder);
+  const { ids } = builder.history().assemble(question, { mode: "as-template", now: new Date() });
+  const asIds = await ask(upstream, { promptIds: ids, endIds: builder.endIds });
+  if (!asIds.ok) return { capture, tokenInProblem: asIds.failure.message };
+  const rendered = asMessages.answer.tokens?.promptIds;
+  const isSame = rendered === undefined || (rendered.length === ids.length && rendered.every((id, index) => id === ids[index]));
+  return { capture, tokenInProblem: isSame ? null : "the server renders the same messages to other ids: its tokenizer or chat template is another" };
+}
+
+function ask(upstream: Upstream, prompt: Pick<UpstreamRequest, "promptIds" | "endIds">): Promise<UpstreamResult> {
+  const request = { conversation: question, rolloutId: "probe", attempt: 0, callIndex: 0, labels: { dialect: "chat" }, ...prompt };
+  return upstream.complete(request, AbortSignal.timeout(probeMs));
 }
 
 /** What can't be done at this level, one sentence each. */
-export function lostAt(capture: CaptureLevel, upstream: Upstream): readonly string[] {
+export function lostAt({ capture, tokenInProblem }: Probed, upstream: Upstream): readonly string[] {
   const lost: string[] = [];
+  if (tokenInProblem !== null) lost.push(`Prompts as token ids do not work here: ${tokenInProblem}.`);
   if (capture === "nothing") return ["Nothing is recorded: no rollout of this policy can be used."];
   if (capture === "text-only")
     lost.push("Without token ids its rollouts cannot be trained by reinforcement; they can be looked at, compared and exported for SFT.");
@@ -45,20 +59,20 @@ export function lostAt(capture: CaptureLevel, upstream: Upstream): readonly stri
   return lost;
 }
 
-/** Whether a server is vLLM, by what it says of itself. Everything else is taken for OpenAI-compatible. */
+/** Whether a server is vLLM, by what it says of itself. Everything else is taken for OpenAI-compatible. Throws when it does not answer. */
 export async function introduce(url: string, key: string | null): Promise<"vllm" | "openai-compatible"> {
   const server = createServer({ url, key });
   const client = createHttpClient();
   try {
     const signal = AbortSignal.timeout(5_000);
     const list = await server.models(signal);
+    if (!list.ok && list.failure.kind === "unreachable")
+      throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind: vllm or openai-compatible.");
     if (list.ok && list.models.some((model) => model.ownedBy === "vllm")) return "vllm";
     const version = await client.send({ method: "GET", url: `${server.base.replace(/\/v1$/, "")}/version` }, signal);
     return version.ok && version.status === 200 && list.ok && list.models.some((model) => model.contextWindow !== null)
       ? "vllm"
       : "openai-compatible";
-  } catch {
-    return "openai-compatible";
   } finally {
     server.close();
     client.close();

@@ -214,7 +214,7 @@ describe("the registry", () => {
     await expect(policies.resolve("scripted:/no/such.yaml")).rejects.toThrow("does not exist");
     await expect(policies.add({ id: "scripted", url: "http://x" })).rejects.toThrow("ships");
     await expect(policies.add({ id: "bad", url: "not a url", kind: "vllm" })).rejects.toThrow("not complete");
-    expect((await policies.resolve("http://127.0.0.1:8000")).id).toBe("127.0.0.1-8000");
+    await expect(policies.resolve("http://127.0.0.1:9")).rejects.toThrow("nothing listens there");
     policies.remove("mine");
     expect(policies.list()).toHaveLength(1);
     expect(() => policies.remove("mine")).toThrow("no saved policy");

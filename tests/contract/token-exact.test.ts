@@ -6,7 +6,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createUpstream, type Upstream } from "../../main/proxy/index.ts";
+import { createPolicyRegistry, createUpstream, type Upstream } from "../../main/proxy/index.ts";
 import type { NodeRecord, TokenMode } from "../../main/store/index.ts";
 import { rebuildTrajectories } from "../../main/trajectories/index.ts";
 import { layProxyBed, type ProxyBed } from "../stand-ins/proxy-bed.ts";
@@ -128,6 +128,18 @@ describe("linear rollouts under a template that drops earlier reasoning", () => 
     console.log(`text-in, linear, thinking-drop: ${oneChain} of 20 in one chain, breaks ${JSON.stringify(breaks)}`);
     expect(Object.values(breaks).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   });
+});
+
+test("a policy named by its URL alone is asked what it is, and a probe tells what works", async () => {
+  const { started } = await vllm("chatml-stable", 5);
+  const policies = createPolicyRegistry({ store: bed.store, policiesFolder: resolve("resources/policies"), env: {} });
+  const added = await policies.add({ id: "here", url: started.url });
+  expect(added).toMatchObject({ definition: { kind: "vllm" }, takesTokenIds: false });
+  expect(await policies.probe("here")).toMatchObject({ capture: "ids+logprobs", lost: [expect.stringContaining("--tokenizer")] });
+  await policies.add({ id: "here", url: started.url, tokenizer: folder });
+  expect(await policies.probe("here")).toMatchObject({ capture: "ids+logprobs", lost: [], policy: { takesTokenIds: true, capture: "ids+logprobs" } });
+  writeFileSync(join(folder, "chat_template.jinja"), "{% for message in messages %}{{ message.content }}{% endfor %}");
+  expect((await policies.probe("here")).lost).toEqual([expect.stringContaining("renders the same messages to other ids")]);
 });
 
 describe("limits", () => {

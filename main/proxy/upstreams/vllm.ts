@@ -69,8 +69,11 @@ export function createVllm({ definition, key, media, contextWindow }: VllmOption
   };
 }
 
+const pastStop = "the answer ends at a stop text, and its ids go on past it";
+
 function tokensOfChat(completion: Completion): CapturedTokens | string {
   const choice = completion.choices[0];
+  if (typeof choice?.stop_reason === "string") return pastStop;
   const ids = choice?.token_ids;
   const prompt = completion.prompt_token_ids;
   if (ids == null || prompt == null) return "the server gave no token ids";
@@ -124,7 +127,7 @@ async function completeIds(server: InferenceServer, request: UpstreamRequest, pr
   if (!parsed.success || choice === undefined) return garbled(parsed.success ? "it holds no choice" : firstIssue(parsed.error));
   const ids = choice.token_ids ?? [];
   if (ids.length === 0 && choice.text !== "") return garbled("it gave no token ids; a prompt of ids needs them");
-  const tokens = checkedTokens([...promptIds], ids, choice.logprobs?.token_logprobs ?? null);
+  const tokens = typeof choice.stop_reason === "string" ? pastStop : checkedTokens([...promptIds], ids, choice.logprobs?.token_logprobs ?? null);
   const usage = parsed.data.usage == null ? { promptTokens: promptIds.length, completionTokens: ids.length } : readUsage(parsed.data.usage);
   const answer: Answer = {
     message: { role: "assistant", content: choice.text === "" ? [] : [{ type: "text", text: choice.text }], toolCalls: [] },

@@ -26,6 +26,7 @@ export const completionSchema = z.looseObject({
             .nullish(),
         }),
         finish_reason: z.string().nullish(),
+        stop_reason: z.union([z.string(), z.number()]).nullish(),
         token_ids: numbers.nullish(),
         logprobs: z.looseObject({ content: z.array(z.looseObject({ logprob: z.number().nullish() })).nullish() }).nullish(),
       }),
