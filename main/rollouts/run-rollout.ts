@@ -41,7 +41,8 @@ export async function runRollout(run: RolloutRun): Promise<void> {
     const before = store.rollout(rolloutId);
     if (before === null) return;
     const attempt = before.attempts;
-    store.updateRollout(rolloutId, { attempts: attempt + 1, startedAt: before.startedAt ?? Date.now() });
+    // In one write: an attempt that has a number has begun, so that a restart finds it.
+    store.updateRollout(rolloutId, { attempts: attempt + 1, phase: "preparing", startedAt: before.startedAt ?? Date.now() });
     const result = await run.runAttempt(before, attempt);
     if (run.closing.aborted) return;
     const outcome = classifyOutcome(result.facts, run.rules);
