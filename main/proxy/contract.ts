@@ -16,7 +16,7 @@ export interface Clock {
 }
 
 /** What a harness's manifest says about its requests. */
-export interface SessionQuirks {
+interface SessionQuirks {
   /** Request headers kept with each call: thread, parent, subagent marks. Lower case. */
   readonly sessionHeaders: readonly string[];
   /** Dotted paths (`*` for any key or index) that differ between requests that mean the same. */
@@ -27,7 +27,7 @@ export interface SessionQuirks {
   readonly returnsForAnswer: boolean;
 }
 
-export interface SessionSecret {
+interface SessionSecret {
   readonly name: string;
   readonly value: string;
 }

@@ -14,7 +14,7 @@ export interface PolicyEntry {
   readonly builtIn: boolean;
 }
 
-export interface PolicyProbe {
+interface PolicyProbe {
   readonly policy: PolicyEntry;
   readonly capture: CaptureLevel;
   /** What cannot be done at this level, one sentence each. */

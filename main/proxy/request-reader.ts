@@ -10,7 +10,7 @@ import { type Mark, readOnward, readWhole, type ScannedBody } from "./dialects/r
 import { unknownPathFault } from "./faults.ts";
 import { createRequestKeying, type RequestKeying } from "./request-key.ts";
 
-export interface ArrivedRequest {
+interface ArrivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

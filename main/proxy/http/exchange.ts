@@ -20,7 +20,7 @@ export interface Exchange {
   onGone(listener: () => void): void;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly contentType: "application/json" | "text/event-stream";
   readonly body: string | Uint8Array;

@@ -5,7 +5,7 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 import { Decompress } from "fzstd";
 import type { Fault } from "../dialects/dialect.ts";
 
-export const bodyLimitBytes = 64 * 1024 * 1024;
+const bodyLimitBytes = 64 * 1024 * 1024;
 
 export type BodyResult =
   | { readonly ok: true; readonly bytes: Uint8Array }
@@ -44,7 +44,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
 }
 
 /** Undoes the encodings of `Content-Encoding`, last first. 415 = one that nobody here knows, 400 = broken, 413 = too large when undone. */
-export async function decodeBody(raw: Uint8Array, encodings: string, limit: number): Promise<BodyResult> {
+async function decodeBody(raw: Uint8Array, encodings: string, limit: number): Promise<BodyResult> {
   let bytes = raw;
   const names = encodings
     .toLowerCase()

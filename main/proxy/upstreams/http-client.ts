@@ -5,7 +5,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-export type HttpResult =
+type HttpResult =
   | { readonly ok: true; readonly status: number; readonly contentType: string; readonly retryAfter: string | null; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly message: string };
 
@@ -15,7 +15,7 @@ export interface HttpClient {
   close(): void;
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;

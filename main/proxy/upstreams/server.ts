@@ -11,7 +11,7 @@ export interface ServerOptions {
   readonly key: string | null;
 }
 
-export interface ServedModel {
+interface ServedModel {
   readonly id: string;
   /** Tokens of prompt and answer together; null when the server does not say. */
   readonly contextWindow: number | null;

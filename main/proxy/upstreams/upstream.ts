@@ -51,11 +51,6 @@ export interface UpstreamExchange {
   readonly response: Uint8Array;
 }
 
-/** Pieces of a text-only answer as they arrive, for pass-through streaming; the last one is the result. */
-export type UpstreamPiece =
-  | { readonly type: "text" | "reasoning"; readonly delta: string }
-  | { readonly type: "end"; readonly result: UpstreamResult };
-
 export interface Upstream {
   /** Stable id of the policy endpoint, as stored with each rollout. */
   readonly id: string;

@@ -112,7 +112,7 @@ function argumentText(value: unknown): string {
   return value === undefined || value === null ? "" : canonicalJson(JSON.stringify(value));
 }
 
-export function readContent(content: ChatMessage["content"], media: MediaStore): readonly ContentPart[] {
+function readContent(content: ChatMessage["content"], media: MediaStore): readonly ContentPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part) => (typeof part === "string" ? { type: "text", text: part } : readPart(part, media)));

@@ -74,7 +74,7 @@ export function toolCallJson(call: ToolCall) {
     : { id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } };
 }
 
-export function chatUsage(usage: Usage) {
+function chatUsage(usage: Usage) {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

@@ -39,7 +39,6 @@ export const chatRequestSchema = z.looseObject({
   n: optional(z.number().int().min(1).max(1, "one answer a call is recorded; ask again for another")),
 });
 
-export type ChatRequest = z.infer<typeof chatRequestSchema>;
 export type ChatMessage = z.infer<typeof message>;
 export type ChatPart = z.infer<typeof part>;
 

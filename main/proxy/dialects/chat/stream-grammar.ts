@@ -4,7 +4,7 @@
  * One id from start to end, one choice, tool calls numbered from 0 in order, usage exactly when it was asked for.
  */
 
-export interface ChatToolDelta {
+interface ChatToolDelta {
   readonly index: number;
   readonly id?: string;
   readonly type?: "function" | "custom";

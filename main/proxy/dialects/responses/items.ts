@@ -4,9 +4,9 @@ import { answerText } from "../answer-text.ts";
 import type { AnswerContext } from "../dialect.ts";
 import { sealReasoning } from "./sealed-reasoning.ts";
 
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
+type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-export interface ReasoningItem {
+interface ReasoningItem {
   readonly type: "reasoning";
   readonly id: string;
   readonly summary: readonly never[];
@@ -14,14 +14,14 @@ export interface ReasoningItem {
   readonly encrypted_content?: string;
   readonly status: ItemStatus;
 }
-export interface MessageItem {
+interface MessageItem {
   readonly type: "message";
   readonly id: string;
   readonly status: ItemStatus;
   readonly role: "assistant";
   readonly content: readonly { readonly type: "output_text"; readonly text: string; readonly annotations: readonly never[] }[];
 }
-export interface FunctionCallItem {
+interface FunctionCallItem {
   readonly type: "function_call";
   readonly id: string;
   readonly status: ItemStatus;
@@ -30,7 +30,7 @@ export interface FunctionCallItem {
   readonly namespace?: string;
   readonly arguments: string;
 }
-export interface CustomCallItem {
+interface CustomCallItem {
   readonly type: "custom_tool_call";
   readonly id: string;
   readonly status: ItemStatus;

@@ -119,7 +119,7 @@ export const scriptSchema = z.strictObject({
 
 export type Script = z.infer<typeof scriptSchema>;
 export type ScriptRule = z.infer<typeof ruleSchema>;
-export type ScriptWhen = z.infer<typeof whenSchema>;
+type ScriptWhen = z.infer<typeof whenSchema>;
 export type ScriptConditions = Omit<ScriptWhen, "not">;
 export type ScriptAnswer = z.infer<typeof answerSchema>;
 export type ScriptFault = z.infer<typeof faultSchema>;

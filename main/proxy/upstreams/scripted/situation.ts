@@ -14,7 +14,7 @@ export interface Situation {
   readonly texts: Readonly<Record<TextPlace, readonly string[]>>;
 }
 
-export type TextPlace = "last" | "user" | "system" | "toolResult" | "anywhere";
+type TextPlace = "last" | "user" | "system" | "toolResult" | "anywhere";
 
 export function situationOf(request: UpstreamRequest): Situation {
   const { conversation, labels } = request;
