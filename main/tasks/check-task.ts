@@ -6,8 +6,9 @@ import type { TaskCheck, TaskFault } from "./contract.ts";
 import { readTaskToml } from "./harbor/read-task-toml.ts";
 import { lintPackage } from "./lint/lint-package.ts";
 import { readOpenforgeMetadata } from "./openforge-metadata.ts";
-import { taskChecksum, taskDigest } from "./package/package-digest.ts";
-import { isFile, isFolder, PackageFileError, PackageFiles } from "./package/package-files.ts";
+import { isFile, isFolder } from "./package/file-system.ts";
+import { packageNames } from "./package/package-digest.ts";
+import { PackageFileError, PackageFiles } from "./package/package-files.ts";
 import { checkLayout } from "./package/package-layout.ts";
 import { buildTask } from "./task-model.ts";
 
@@ -42,8 +43,7 @@ export async function checkTask(path: string): Promise<TaskCheck> {
     const { metadata, faults: metadataFaults } = readOpenforgeMetadata(config.metadata, document);
     faults.push(...layout.faults, ...metadataFaults, ...(await initialStateFaults(files, metadata.initial_state?.files, document)));
     if (faults.some((fault) => fault.severity === "error")) return invalid();
-    const digest = await taskDigest(root);
-    const checksum = await taskChecksum(root);
+    const { digest, checksum } = await packageNames(files);
     faults.push(...(await lintPackage(files, config, document, layout)));
     const task = await buildTask({ files, folderName: basename(root), config, metadata, layout, digest, checksum });
     return { path: root, digest, valid: true, faults: ordered(faults), task };

@@ -6,8 +6,9 @@ import type { Healthcheck, McpServer, Task, TaskNetwork, VerifierBox } from "./c
 import type { EnvironmentConfig, TaskConfig } from "./harbor/task-config.ts";
 import type { OpenforgeMetadata } from "./openforge-metadata.ts";
 import { lastWorkdir } from "./package/dockerfile.ts";
+import { isFile } from "./package/file-system.ts";
 import { withoutCanary } from "./package/instruction-text.ts";
-import { isFile, type PackageFiles, readPackageText } from "./package/package-files.ts";
+import { type PackageFiles, readPackageText } from "./package/package-files.ts";
 import { cheatNames, type PackageLayout, verifierImage } from "./package/package-layout.ts";
 import { defaultWorkdir } from "./task-sandbox.ts";
 

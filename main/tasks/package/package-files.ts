@@ -1,6 +1,10 @@
-/** Files of a task package: what `.harborignore` leaves out, and links that must not lead out of the package. */
-import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
-import { basename, join, relative, resolve, sep } from "node:path";
+/**
+ * Files of a task package: what `.harborignore` leaves out, and links that must not lead out of the package. One instance looks at
+ * each path once; it is for one check, while nobody writes to the package.
+ */
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { compareCodePoints, exists, isFolder, lstatOrNull, realPath, statOrNull } from "./file-system.ts";
 import { type IgnoreRules, IgnoreSyntaxError, parseIgnoreRules } from "./ignore-rules.ts";
 
 /** A fault of one file or folder of the package; `file` is relative to it. */
@@ -16,50 +20,7 @@ export class PackageFileError extends Error {
 
 export const ignoreFileName = ".harborignore";
 
-/** Order of code points, as Python sorts; JavaScript's default order is that of UTF-16 units. */
-export function compareCodePoints(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left, "utf8"), Buffer.from(right, "utf8"));
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return (await statOrNull(path)) !== null;
-}
-
-export async function isFolder(path: string): Promise<boolean> {
-  return (await statOrNull(path))?.isDirectory() ?? false;
-}
-
-export async function isFile(path: string): Promise<boolean> {
-  return (await statOrNull(path))?.isFile() ?? false;
-}
-
-async function statOrNull(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-const isMissing = (error: unknown) =>
-  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR" || error.code === "ELOOP");
-
-/** Where a path really is, links to nowhere followed too; a part that does not exist stays as written. */
-async function realPath(path: string, linksLeft = 40): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  const parent = resolve(path, "..");
-  if (parent === path) return path;
-  const place = join(await realPath(parent, linksLeft), basename(path));
-  const isLink = linksLeft > 0 && (await lstatOrNull(place))?.isSymbolicLink();
-  return isLink ? realPath(resolve(place, "..", await readlink(place)), linksLeft - 1) : place;
-}
-
-/** The text of a file, or a PackageFileError that names the line that is not UTF-8. */
+/** The text of a file, or a PackageFileError that names the file that is not UTF-8. */
 export async function readPackageText(root: string, file: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(join(root, file)));
@@ -69,9 +30,19 @@ export async function readPackageText(root: string, file: string): Promise<strin
   }
 }
 
+/** What is at a path, links followed; `size` is that of a plain file. */
+export interface PackageEntry {
+  readonly kind: "file" | "folder" | "other" | "missing";
+  readonly link: boolean;
+  readonly size: number;
+}
+
 export class PackageFiles {
   readonly root: string;
-  readonly #rules = new Map<string, IgnoreRules | null>();
+  readonly #rules = new Map<string, Promise<IgnoreRules | null>>();
+  readonly #entries = new Map<string, Promise<PackageEntry>>();
+  readonly #reals = new Map<string, Promise<string>>();
+  readonly #excluded = new Map<string, Promise<boolean>>();
 
   private constructor(root: string) {
     this.root = root;
@@ -86,43 +57,59 @@ export class PackageFiles {
     return relative(this.root, path).split(sep).join("/");
   }
 
+  entry(path: string): Promise<PackageEntry> {
+    return once(this.#entries, path, async () => {
+      const own = await lstatOrNull(path);
+      const link = own?.isSymbolicLink() ?? false;
+      const found = link ? await statOrNull(path) : own;
+      const kind = found === null ? "missing" : found.isDirectory() ? "folder" : found.isFile() ? "file" : "other";
+      return { kind, link, size: found?.size ?? 0 };
+    });
+  }
+
+  /** Where the path really is. */
+  #real(path: string): Promise<string> {
+    return once(this.#reals, path, async () => {
+      if (path === this.root) return path;
+      const { link } = await this.entry(path);
+      return link || !this.#contains(path) ? realPath(path) : join(await this.#real(dirname(path)), basename(path));
+    });
+  }
+
   #contains(path: string): boolean {
     return path === this.root || path.startsWith(`${this.root}${sep}`);
   }
 
   /** Rules of one folder; null outside tests/ and solution/ folders or without a file. */
-  async #rulesOf(folder: string): Promise<IgnoreRules | null> {
-    if (!inIgnoreScope(this.relative(folder), true)) return null;
-    const known = this.#rules.get(folder);
-    if (known !== undefined) return known;
-    const path = join(folder, ignoreFileName);
-    const file = this.relative(path);
-    let rules: IgnoreRules | null = null;
-    await this.checkTree(path, false);
-    if (await lstatOrNull(path)) {
-      if (!(await isFile(path))) throw new PackageFileError(file, `${file} must be a regular file.`);
+  #rulesOf(folder: string): Promise<IgnoreRules | null> {
+    return once(this.#rules, folder, async () => {
+      if (!inIgnoreScope(this.relative(folder), true)) return null;
+      const path = join(folder, ignoreFileName);
+      const file = this.relative(path);
+      const { kind, link } = await this.entry(path);
+      if (kind === "missing" && !link) return null;
+      await this.checkTree(path, false);
+      if (kind !== "file") throw new PackageFileError(file, `${file} must be a regular file.`);
       try {
-        rules = parseIgnoreRules(await readPackageText(this.root, file), "git");
+        return parseIgnoreRules(await readPackageText(this.root, file), "git");
       } catch (error) {
         if (error instanceof IgnoreSyntaxError) throw new PackageFileError(file, error.message, error.line);
         throw error;
       }
-    }
-    this.#rules.set(folder, rules);
-    return rules;
+    });
   }
 
   async #matches(path: string): Promise<boolean> {
     if (basename(path) === ignoreFileName) return true;
-    const folder = await isFolder(path);
-    if (!inIgnoreScope(this.relative(path), folder)) return false;
+    if (!inIgnoreScope(this.relative(path), true)) return false;
     const inherited: { readonly folder: string; readonly rules: IgnoreRules }[] = [];
     let candidate = this.root;
     for (const part of relative(this.root, path).split(sep)) {
       const rules = await this.#rulesOf(candidate);
       if (rules !== null) inherited.push({ folder: candidate, rules });
       candidate = join(candidate, part);
-      const asFolder = candidate !== path || folder;
+      if (inherited.length === 0) continue;
+      const asFolder = candidate !== path || (await this.entry(path)).kind === "folder";
       if (!inIgnoreScope(this.relative(candidate), asFolder)) continue;
       let excluded = false;
       for (const entry of inherited) {
@@ -135,23 +122,24 @@ export class PackageFiles {
   }
 
   /** Whether `.harborignore` leaves the path, or what it links to inside the package, out. */
-  async isExcluded(path: string): Promise<boolean> {
-    if (!this.#contains(path) || path === this.root) return false;
-    if (await this.#matches(path)) return true;
-    const real = await realPath(path);
-    return real !== path && real !== this.root && this.#contains(real) && (await this.#matches(real));
+  isExcluded(path: string): Promise<boolean> {
+    return once(this.#excluded, path, async () => {
+      if (!this.#contains(path) || path === this.root) return false;
+      if (await this.#matches(path)) return true;
+      const real = await this.#real(path);
+      return real !== path && real !== this.root && this.#contains(real) && (await this.#matches(real));
+    });
   }
 
   /** Git and archives write a link as a small file with its target where links cannot be had; what such a link did wrong, or null. */
   async #flattenedLinkProblem(path: string): Promise<string | null> {
-    const found = await lstatOrNull(path);
-    if (found === null || !found.isFile() || found.size > 255) return null;
+    const { kind, link, size } = await this.entry(path);
+    if (kind !== "file" || link || size > 255) return null;
     const text = await readFile(path, "utf8");
     if (!/^\.{1,2}(?:\/[^\n\0]*[^\s])?$/.test(text)) return null;
     const target = resolve(path, "..", text);
-    if (!(await isFolder(target))) return this.#contains(target) || !(await exists(target)) ? null : "was a link out of the task package";
-    if (!this.#contains(target)) return "was a link out of the task package";
-    return path.startsWith(`${target}${sep}`) ? "was a link to a folder that contains it" : null;
+    if (!this.#contains(target)) return (await exists(target)) ? "was a link out of the task package" : null;
+    return (await isFolder(target)) && path.startsWith(`${target}${sep}`) ? "was a link to a folder that contains it" : null;
   }
 
   /** Throws when something below `path` links out of the package or in a circle. */
@@ -159,15 +147,16 @@ export class PackageFiles {
     const checked = new Set<string>();
     const visit = async (candidate: string, ancestors: ReadonlySet<string>): Promise<void> => {
       if (honourIgnores && (await this.isExcluded(candidate))) return;
-      const real = await realPath(candidate);
+      const real = await this.#real(candidate);
       const file = this.relative(candidate);
       if (!this.#contains(real)) throw new PackageFileError(file, `${file} links out of the task package; copy what it points at.`);
       const flattened = await this.#flattenedLinkProblem(candidate);
       if (flattened !== null) throw new PackageFileError(file, `${file} ${flattened} and is now only its text; copy what it pointed at.`);
-      if (!(await isFolder(candidate))) return;
+      if ((await this.entry(candidate)).kind !== "folder") return;
       if (ancestors.has(real)) throw new PackageFileError(file, `${file} links to a folder that contains it.`);
       if (!honourIgnores && checked.has(real)) return;
-      for (const name of await readdir(candidate)) await visit(join(candidate, name), new Set([...ancestors, real]));
+      const below = new Set([...ancestors, real]);
+      for (const name of await readdir(candidate)) await visit(join(candidate, name), below);
       checked.add(real);
     };
     await visit(path, new Set());
@@ -191,13 +180,12 @@ export class PackageFiles {
   }
 }
 
-async function lstatOrNull(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+function once<T>(known: Map<string, Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const answer = find();
+  known.set(key, answer);
+  return answer;
 }
 
 /** `.harborignore` works in tests/ and solution/ folders, those of steps included. */
@@ -217,7 +205,8 @@ export async function selectFiles(packageFolder: string, folder: string): Promis
   const visit = async (current: string): Promise<void> => {
     for (const path of await files.select(current)) {
       kept.push(path);
-      const linked = (await lstat(path)).isSymbolicLink() && (await isFolder(path));
+      const { link, kind } = await files.entry(path);
+      const linked = link && kind === "folder";
       if (linked) await visit(path);
     }
   };

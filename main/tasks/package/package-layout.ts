@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import type { TaskFault } from "../contract.ts";
 import type { StepConfig, TaskConfig } from "../harbor/task-config.ts";
 import type { TomlDocument } from "../harbor/toml-source.ts";
-import { exists, isFile, isFolder, PackageFileError, type PackageFiles, readPackageText } from "./package-files.ts";
+import { exists, isFile, isFolder } from "./file-system.ts";
+import { PackageFileError, type PackageFiles, readPackageText } from "./package-files.ts";
 
 type System = "linux" | "windows";
 
