@@ -45,7 +45,8 @@ export class BytePairEncoding {
     this.#forbidden = forbidden;
     this.#keyFactor = Math.max(...vocabulary.values(), 0) + 1;
     const merges = definition.merges.map((merge) => (typeof merge === "string" ? cutMerge(merge) : merge));
-    for (const [left, right] of merges) this.#addMerge(left, right);
+    const rankOfResult = definition.rank_by_result === true ? new Map<number, number>() : null;
+    for (const [left, right] of merges) this.#addMerge(left, right, rankOfResult);
     this.#byteIds = Array.from({ length: 256 }, (_, byte) => vocabulary.get(byteLevel ? (characterOfByte[byte] ?? "") : byteTokenName(byte)));
     const everyByteKnown = this.#byteIds.every((id) => id !== undefined);
     this.#joints = !byteLevel && this.#byteFallback && everyByteKnown ? jointsOf(merges) : null;
@@ -100,13 +101,16 @@ export class BytePairEncoding {
     return id === undefined || this.#forbidden.has(id) ? undefined : id;
   }
 
-  #addMerge(left: string, right: string): void {
+  #addMerge(left: string, right: string, rankOfResult: Map<number, number> | null): void {
     const leftId = this.#vocabulary.get(left);
     const rightId = this.#vocabulary.get(right);
     const merged = this.#vocabulary.get(left + right);
     if (leftId === undefined || rightId === undefined || merged === undefined)
       throw new Error(`tokenizer.json cannot be used: the merge ${JSON.stringify([left, right])} is not in the vocabulary`);
-    this.#rankOfPair.set(leftId * this.#keyFactor + rightId, this.#mergedId.length);
+    const shared = rankOfResult?.get(merged);
+    this.#rankOfPair.set(leftId * this.#keyFactor + rightId, shared ?? this.#mergedId.length);
+    if (shared !== undefined) return;
+    rankOfResult?.set(merged, this.#mergedId.length);
     this.#mergedId.push(merged);
   }
 

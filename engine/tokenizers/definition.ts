@@ -18,7 +18,8 @@ export type PatternDefinition = z.infer<typeof patternSchema>;
 const normalizerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.enum(["NFC", "NFD", "NFKC", "NFKD"]) }),
   z.object({ type: z.literal("Lowercase") }),
-  z.object({ type: z.literal("Prepend"), prepend: z.string() }),
+  /** `first` is this product's own: only at the beginning of the whole text, as sentencepiece does. */
+  z.object({ type: z.literal("Prepend"), prepend: z.string(), first: z.boolean().default(false) }),
   z.object({ type: z.literal("Replace"), pattern: patternSchema, content: z.string() }),
   z.object({ type: z.literal("Strip"), strip_left: z.boolean(), strip_right: z.boolean() }),
   z.object({
@@ -112,6 +113,8 @@ const modelSchema = z.object({
   fuse_unk: z.boolean().nullish(),
   byte_fallback: z.boolean().nullish(),
   ignore_merges: z.boolean().nullish(),
+  /** This product's own: merges with one result have one rank, as in sentencepiece, so that the leftmost comes first. */
+  rank_by_result: z.boolean().nullish(),
   continuing_subword_prefix: z.literal("", { error: "subword prefixes are not supported" }).nullish(),
   end_of_word_suffix: z.literal("", { error: "end-of-word suffixes are not supported" }).nullish(),
 });

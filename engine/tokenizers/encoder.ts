@@ -35,7 +35,7 @@ export class Encoder {
     const isNormalized = (token: AddedTokenDefinition) => token.normalized ?? !token.special;
     this.#plain = new AddedTokenMatcher(parts.addedTokens.filter((token) => !isNormalized(token)).map((token) => ({ text: token.content, token })));
     this.#normalized = new AddedTokenMatcher(
-      parts.addedTokens.filter(isNormalized).map((token) => ({ text: this.#normalize(plainText(token.content)).text, token })),
+      parts.addedTokens.filter(isNormalized).map((token) => ({ text: this.#normalize({ ...plainText(token.content), atStart: false }).text, token })),
     );
   }
 

@@ -1,2 +1,3 @@
 export type * from "./contract.ts";
+export { type GgufTokenizerFiles, tokenizerFromGguf } from "./gguf-tokenizer.ts";
 export { loadTokenizer } from "./load.ts";

@@ -15,7 +15,7 @@ export function createNormalizer(definition: NormalizerDefinition): Normalizer {
     case "Lowercase":
       return lowercase;
     case "Prepend":
-      return (text) => prepend(text, definition.prepend);
+      return (text) => (definition.first && !text.atStart ? text : prepend(text, definition.prepend));
     case "Replace": {
       const pattern = compilePattern(definition.pattern);
       return (text) => replace(text, pattern, definition.content);

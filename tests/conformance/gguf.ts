@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ggufTensorValues, readGguf, readSafetensors, tensorBytes, toFloat32, WeightsError } from "../../engine/weights/index.ts";
 import { byteFile } from "./byte-file.ts";
+import { checkGgufModels } from "./gguf-models.ts";
 import type { Report } from "./report.ts";
 import { refusal } from "./safetensors.ts";
 
@@ -25,6 +26,7 @@ export async function checkGguf(folder: string, report: Report): Promise<void> {
       });
     }
   }
+  await checkGgufModels(folder, report);
   for (const one of brokenSchema.parse(await json("broken.json")).files) {
     await report.run(`broken/${one.file}`, async () => {
       const source = await byteFile(join(folder, "broken", one.file), one.file);

@@ -1,11 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { buildSequenceGraph, mergedWeights, readHuggingFaceConfig, weightsInMemory } from "../../engine/models/index.ts";
+import { mergedWeights, readHuggingFaceConfig, weightsInMemory } from "../../engine/models/index.ts";
 import type { Runtime } from "../../engine/onnx/index.ts";
 import { SequenceModel } from "../../engine/training/index.ts";
 import { openRuntime } from "../../main/engine-runtime/index.ts";
 import { closeRows } from "./closeness.ts";
 import { greedyDifference } from "./greedy.ts";
+import { logitsOf } from "./logits.ts";
 import {
   ExpectedTensors as Expected,
   type ExpectedTensors,
@@ -16,7 +17,7 @@ import {
   modelCaseSchema,
   valueCaseSchema,
 } from "./model-case.ts";
-import { batchOf, checkTraining, inMemory, memory, scoreTolerance } from "./model-training.ts";
+import { batchOf, checkTraining, memory, scoreTolerance } from "./model-training.ts";
 import { firstDifference, type Report } from "./report.ts";
 import { checkValueHead } from "./value-head.ts";
 
@@ -63,31 +64,13 @@ async function checkModel(
   });
 }
 
-async function logitsDifference(
-  runtime: Runtime,
-  { description, weights }: LoadedModel,
-  one: ModelCase,
-  expected: ExpectedTensors,
-): Promise<string | null> {
+async function logitsDifference(runtime: Runtime, loaded: LoadedModel, one: ModelCase, expected: ExpectedTensors): Promise<string | null> {
   const sequences = expected.sequences(one.lens);
   const width = Math.max(...one.lens);
-  const vocabulary = description.config.vocabularySize;
-  const model = buildSequenceGraph({
-    ...{ description, weights: inMemory(weights), adapter: null, trained: "nothing", rows: sequences.length, width, packed: false },
-    ...{ withEntropy: false, withValues: false, withLogits: true, memory, float: "float32", kernels: runtime.kernels },
-  });
-  const session = await runtime.createSession(model.bytes, { purpose: "training" });
-  const tokens = new Int32Array(sequences.length * width);
-  for (const [row, sequence] of sequences.entries()) tokens.set(sequence, row * width);
-  const count = tokens.length;
-  const { logits } = await session.run({
-    tokens: { type: "int32", shape: [sequences.length, width], data: tokens },
-    targets: { type: "int32", shape: [count], data: new Int32Array(count) },
-    zero: { type: "float32", shape: [1], data: new Float32Array(1) },
-  });
-  await session.release();
+  const vocabulary = loaded.description.config.vocabularySize;
+  const logits = await logitsOf(runtime, loaded, sequences);
   // One row of positions and vocabulary for each sequence, so that padding is skipped.
   const asRows = (data: ArrayLike<number>) => ({ rows: sequences.length, width: width * vocabulary, values: Float64Array.from(data) });
   const lengths = one.lens.map((length) => length * vocabulary + 1);
-  return closeRows("logit", asRows(logits?.data as Float32Array), asRows(expected.numbers("logits")), lengths, scoreTolerance);
+  return closeRows("logit", asRows(logits), asRows(expected.numbers("logits")), lengths, scoreTolerance);
 }
