@@ -1,5 +1,6 @@
 /** The container of one Docker sandbox: how it is confined, started, emptied of processes and removed. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type Docker from "dockerode";
 import { insidePaths, type SandboxRequest } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
@@ -16,6 +17,7 @@ export const rolloutLabel = "openforge.rollout";
 
 const startLimitMs = 60_000;
 const killRounds = 5;
+const looks = 20;
 /** What our main process needs of the box's own limits. */
 const ownShare = { memoryMb: 64, processes: 16 };
 /** What installing packages takes, given back only where there is a network to install from. */
@@ -40,7 +42,8 @@ export async function createContainer(
       Image: facts.id,
       Entrypoint: [insidePaths.node, "-e", forwarderSource, request.proxySocket === null ? "idle" : "link"],
       Cmd: [],
-      User: `${forwarderUser}:${forwarderUser}`,
+      // Commands have no capability that the main process was not given at its start; as root it lays down its own user at once.
+      User: network.mode === "public" ? "0:0" : `${forwarderUser}:${forwarderUser}`,
       WorkingDir: "/",
       Hostname: "sandbox",
       Env: [`PATH=${searchPath}:/opt/openforge/bin`, `LANG=${facts.environment.LANG ?? "C.UTF-8"}`],
@@ -78,7 +81,7 @@ export async function startContainer(container: Docker.Container): Promise<Reado
     await container.start();
     await ready;
     stream.removeAllListeners("data");
-    stream.resume();
+    stream.on("error", () => undefined).resume();
     return new Set((await processesIn(container)).map(({ pid }) => pid));
   } catch (error) {
     throw sandboxError("setup-failed", `The container does not start: ${reasonOf(error)}.`, "Check the task's image and Docker's log.");
@@ -97,10 +100,11 @@ async function firstWord(stream: NodeJS.ReadableStream): Promise<void> {
       }
     });
     stream.on("data", (packet: Buffer) => frames.push(packet));
-    stream.once("end", () => {
+    const ended = (): void => {
       clearTimeout(timer);
       reject(new Error(complaint.trim() || "its main process ended at once"));
-    });
+    };
+    stream.once("end", ended).once("error", ended);
   });
 }
 
@@ -128,7 +132,7 @@ async function processesIn(container: Docker.Container): Promise<readonly Contai
 export async function emptyContainer(container: Docker.Container, ours: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   try {
     for (let round = 0; round < killRounds; round += 1) {
-      const strangers = (await processesIn(container)).filter(({ pid }) => !ours.has(pid));
+      const strangers = await strangersIn(container, ours, round === 0 ? 1 : looks);
       if (strangers.length === 0) return ours;
       const users = [...new Set(strangers.map(({ uid }) => uid))];
       // Somebody in our own user's clothes: ending that user's processes would end ours.
@@ -141,6 +145,15 @@ export async function emptyContainer(container: Docker.Container, ours: Readonly
     throw lostOr(error, (reason) => sandboxError("sandbox-lost", `The container cannot be emptied: ${reason}.`, "Run the rollout again."));
   }
   return startContainer(container);
+}
+
+/** Processes that are not ours. What has been killed, and our own killer, take a moment to vanish: it looks up to `times`. */
+async function strangersIn(container: Docker.Container, ours: ReadonlySet<string>, times: number): Promise<readonly ContainerProcess[]> {
+  for (let look = 1; ; look += 1) {
+    const strangers = (await processesIn(container)).filter(({ pid }) => !ours.has(pid));
+    if (strangers.length === 0 || look >= times) return strangers;
+    await delay(15);
+  }
 }
 
 /** Removes a container with its anonymous volumes; one that is gone, or going, is fine. */

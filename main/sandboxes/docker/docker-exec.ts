@@ -51,9 +51,13 @@ export async function execInContainer(
   const end = new AbortController();
   let timedOut = false;
   let killed: Promise<void> | null = null;
+  let killDone: () => void = () => undefined;
+  const proofOfDeath = new Promise<void>((resolve) => {
+    killDone = resolve;
+  });
   const kill = (): void => {
     killed ??= killTree(container, request.user, mark);
-    killed.catch(() => undefined);
+    killed.then(killDone, killDone);
   };
   const timer = setTimeout(() => {
     timedOut = true;
@@ -61,13 +65,14 @@ export async function execInContainer(
   }, request.timeoutMs);
   signal?.addEventListener("abort", kill, { once: true });
   try {
-    await Promise.race([streamEnd, mainProcessEnd(exec, end.signal)]);
+    await Promise.race([streamEnd, mainProcessEnd(exec, end.signal), proofOfDeath]);
     clearTimeout(timer);
     await lastWords(streamEnd, output);
     await killed;
     signal?.throwIfAborted();
     if (timedOut) await requireRunning(container).catch(lost);
     const code = timedOut ? null : await exitCode(exec, container);
+    if (code === 126 || code === 127) throwIfRefused(Buffer.from(output.bytes("stdout")).toString());
     return {
       exitCode: request.wasKilled?.() === true ? null : code,
       timedOut,
@@ -106,6 +111,18 @@ async function startExec(container: Docker.Container, request: ExecStart, mark: 
         `The container does not run ${request.command[0]}: ${reason}.`,
         "Check the user and the working folder that the task names.",
       ),
+    );
+  }
+}
+
+/** The engine's own complaint comes as the command's output, with the exit code of a missing program. */
+function throwIfRefused(said: string): void {
+  const aboutPlace = /^(unable to find user[^\r\n]*|OCI runtime exec failed[^\r\n]*chdir to cwd[^\r\n]*)/.exec(said);
+  if (aboutPlace) {
+    throw sandboxError(
+      "setup-failed",
+      `The container does not run the command: ${aboutPlace[1]}.`,
+      "Check the user and the working folder that the task names.",
     );
   }
 }
@@ -162,18 +179,23 @@ async function requireRunning(container: Docker.Container): Promise<void> {
 }
 
 /**
- * Runs a program of ours inside (see inside-programs.ts) and returns what it said. Its exit code is not asked for: the engine may hold
- * it back for seconds after an earlier command left a child with its output open.
+ * Runs a program of ours inside (see inside-programs.ts) and returns the one line it says. Its end is not waited for: after a command that
+ * left a child with its output open, the engine holds back the end of every later one for up to four seconds.
  */
 export async function runInside(container: Docker.Container, user: string, source: string, ...args: readonly string[]): Promise<string> {
   const command = [insidePaths.node, "-e", source, ...args];
   const { stream } = await startExec(container, { command, user, cwd: "/" }, "OPENFORGE_EXEC=none");
-  const output = new KeptOutput(10_000, undefined);
-  const frames = new FrameReader((name, payload) => output.push(name, payload));
-  stream.on("data", (packet: Buffer) => frames.push(packet));
-  await Promise.race([endOf(stream), delay(ownProgramLimitMs, undefined, { ref: false })]);
+  let said = "";
+  const line = new Promise<void>((resolve) => {
+    const frames = new FrameReader((name, payload) => {
+      if (name === "stdout") said += payload.toString();
+      if (said.includes("\n")) resolve();
+    });
+    stream.on("data", (packet: Buffer) => frames.push(packet));
+  });
+  await Promise.race([line, endOf(stream), delay(ownProgramLimitMs, undefined, { ref: false })]);
   stream.destroy();
-  return Buffer.from(output.bytes("stdout")).toString();
+  return said.trim();
 }
 
 async function endOf(stream: Duplex): Promise<void> {
@@ -187,6 +209,6 @@ async function endOf(stream: Duplex): Promise<void> {
 
 async function killTree(container: Docker.Container, user: string, mark: string): Promise<void> {
   const said = await runInside(container, user, killTreeSource, mark);
-  if (said.trim() === "none left") return;
+  if (said === "none left") return;
   throw sandboxError("sandbox-lost", "A command that ran out of time cannot be ended.", "Run the rollout again.");
 }

@@ -8,7 +8,7 @@ import Docker from "dockerode";
 import { WorkbenchError } from "../../errors.ts";
 import { sandboxLost, unavailable } from "../sandbox-error.ts";
 
-const answerLimitMs = 10_000;
+const answerLimitMs = 5_000;
 
 export interface Engine {
   readonly docker: Docker;

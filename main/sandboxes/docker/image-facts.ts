@@ -46,7 +46,7 @@ export async function examineImage(docker: Docker, id: string, label: Readonly<R
       said[name] = (said[name] + payload.toString()).slice(0, 10_000);
     });
     stream.on("data", (packet: Buffer) => frames.push(packet));
-    const ended = new Promise((resolve) => stream.once("close", resolve).once("end", resolve));
+    const ended = new Promise((resolve) => stream.on("error", resolve).once("close", resolve).once("end", resolve));
     await container.start();
     await container.wait({ abortSignal: AbortSignal.timeout(limitMs) });
     await ended;

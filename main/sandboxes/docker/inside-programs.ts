@@ -1,4 +1,4 @@
-/** Small programs of ours that run inside containers, by the Node that we bring. Kept as text: they are passed by `node -e`. */
+/** Small programs of ours that run inside containers, by the Node that we bring; passed as text, by `node -e`. Each says one line. */
 import { modelPort } from "../proxy-link.ts";
 
 /** Where the rollout's proxy socket appears inside. */
@@ -13,6 +13,11 @@ export const forwarderUser = 65_531;
 export const forwarderSource = `
 const net = require("node:net");
 const ready = () => console.log("ready");
+if (process.getuid() === 0) {
+  process.setgroups([]);
+  process.setgid(${forwarderUser});
+  process.setuid(${forwarderUser});
+}
 process.on("uncaughtException", (error) => console.error(error.message));
 if (process.argv[1] === "link") {
   net.createServer({ allowHalfOpen: true }, (inside) => {
@@ -30,7 +35,10 @@ if (process.argv[1] === "link") {
 `;
 
 /** Sends SIGKILL to everything that its user may signal, but itself and the first process. */
-export const killAllSource = `try { process.kill(-1, "SIGKILL"); } catch (error) { if (error.code !== "ESRCH") throw error; }`;
+export const killAllSource = `
+try { process.kill(-1, "SIGKILL"); } catch (error) { if (error.code !== "ESRCH") throw error; }
+console.log("sent");
+`;
 
 /** Ends what one exec started (argument: its mark in the environment); says "none left" when that is so. */
 export const killTreeSource = `
@@ -68,9 +76,11 @@ const end = Date.now() + 4000;
 /** Times the kernel killed something in this container for want of memory, by either version of control groups. */
 export const outOfMemorySource = `
 const fs = require("node:fs");
+let kills = "0";
 for (const path of ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]) {
-  try { const found = /^oom_kill (\\d+)$/m.exec(fs.readFileSync(path, "utf8")); if (found) { console.log(found[1]); break; } } catch {}
+  try { kills = (/^oom_kill (\\d+)$/m.exec(fs.readFileSync(path, "utf8")) || [])[1] || kills; } catch {}
 }
+console.log(kills);
 `;
 
 /** What an image is, seen from inside: also the proof that our Node runs in it. */

@@ -1,6 +1,5 @@
 /** The stream of JSON lines that pull, build and import answer with: each line reported, an error line thrown. */
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 
 const eventSchema = z.object({
@@ -15,10 +14,7 @@ const wordsKept = 12;
 /** Rejects with the engine's error and the last words before it. */
 export async function readProgress(stream: NodeJS.ReadableStream, report: (line: string) => void): Promise<void> {
   const words: string[] = [];
-  let said = "";
-  // After an error line the engine cuts the connection, when nobody reads any more.
-  stream.on("error", () => undefined);
-  for await (const line of createInterface({ input: stream as Readable })) {
+  for await (const line of linesOf(stream)) {
     if (line.trim() === "") continue;
     const event = eventSchema.parse(JSON.parse(line));
     if (event.error !== undefined) throw new Error([event.error.trim(), ...words.slice(-wordsKept)].join(" | "));
@@ -26,10 +22,20 @@ export async function readProgress(stream: NodeJS.ReadableStream, report: (line:
     for (const part of text.split("\n")) {
       const word = part.trimEnd();
       // A download repeats its status with every packet.
-      if (word.trim() === "" || word === said) continue;
-      said = word;
+      if (word.trim() === "" || word === words.at(-1)) continue;
       words.push(word);
       report(word);
     }
   }
+}
+
+async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest + decoder.end();
 }
