@@ -50,6 +50,8 @@ export function refusalOf(task: Task, kind: SandboxProvider["kind"], harnesses: 
     return new WorkbenchError("task", `The task ${task.name} has several steps, which cannot be run.`, "Use a task of one step.");
   if (task.environment.compose)
     return new WorkbenchError("task", `The task ${task.name} needs several containers, which cannot be run.`, "Use a task with a Dockerfile.");
+  if (task.environment.os === "windows")
+    return new WorkbenchError("task", `The task ${task.name} needs Windows, which cannot be run.`, "Use a task for Linux.");
   if (kind === "local" && task.agent.network.mode !== "no-network") {
     const mode = task.agent.network.declared ? `asks for the network mode ${task.agent.network.mode}` : "names no network mode, which means public";
     return new WorkbenchError(

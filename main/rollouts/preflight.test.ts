@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { HarnessManifest } from "../harnesses/index.ts";
+import type { Task } from "../tasks/index.ts";
+import { refusalOf } from "./preflight.ts";
+
+const plain = {
+  name: "org/task",
+  steps: [],
+  agent: { timeoutMs: null, user: null, network: { mode: "no-network", allowedHosts: [], declared: true } },
+  environment: { compose: false, os: "linux", mcpServers: [] },
+} as unknown as Task;
+const react = { id: "react", mcp: { transports: ["stdio"] } } as HarnessManifest;
+const simple = { id: "simple" } as HarnessManifest;
+const environment = (change: Partial<Task["environment"]>): Task => ({ ...plain, environment: { ...plain.environment, ...change } });
+const network = (mode: Task["agent"]["network"]["mode"], declared: boolean): Task => ({
+  ...plain,
+  agent: { ...plain.agent, network: { mode, declared, allowedHosts: [] } },
+});
+const server = { name: "lab", transport: "stdio", command: "node", args: [], url: null, headers: {} } as const;
+
+test("what can run is not refused", () => {
+  expect(refusalOf(plain, "local", [react, simple])).toBeNull();
+  expect(refusalOf(network("public", true), "docker", [react])).toBeNull();
+  expect(refusalOf(environment({ mcpServers: [server] }), "local", [react])).toBeNull();
+});
+
+test.each([
+  [{ ...plain, steps: ["one"] }, "local", [react], 2, "The task org/task has several steps, which cannot be run."],
+  [environment({ compose: true }), "docker", [react], 2, "The task org/task needs several containers, which cannot be run."],
+  [environment({ os: "windows" }), "docker", [react], 2, "The task org/task needs Windows, which cannot be run."],
+  [network("public", true), "local", [react], 3, "The task org/task asks for the network mode public; a local sandbox has no network."],
+  [network("public", false), "local", [react], 3, "The task org/task names no network mode, which means public; a local sandbox has no network."],
+  [environment({ mcpServers: [server] }), "local", [simple], 2, "The task org/task brings MCP servers, which simple cannot use."],
+] as const)("refusal %#", (task, kind, harnesses, exitCode, message) => {
+  expect(refusalOf(task, kind, harnesses)).toMatchObject({ exitCode, message });
+});
