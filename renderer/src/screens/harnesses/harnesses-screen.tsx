@@ -19,6 +19,14 @@ const prefixWords: Record<HarnessView["prefix"], string> = {
   no: "requests do not grow from each other",
 };
 
+/** Where an installation comes from, by the manifest's word for it. */
+const sourceWords: Readonly<Record<string, string>> = {
+  bundled: "ships with the workbench and is copied",
+  npm: "is fetched from npm",
+  pip: "is fetched from PyPI",
+  cargo: "is built from crates.io",
+};
+
 function ProbeChip({ harness }: { readonly harness: HarnessView }) {
   if (!harness.installed)
     return (
@@ -90,7 +98,8 @@ function Bench({ harness }: { readonly harness: HarnessView }) {
     <>
       <Section title="Install" aside={harness.installed ? "installed" : "not installed"}>
         <p className="mt-0 mb-2 text-xs text-secondary">
-          {harness.name} {harness.version} comes by {harness.install}, into a cache of its own; nothing else on this computer changes.
+          {harness.name} {harness.version} {sourceWords[harness.install] ?? `comes by ${harness.install}`}, into a cache of its own; nothing else on
+          this computer changes.
         </p>
         <Button
           glyph="download"
