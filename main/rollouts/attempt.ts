@@ -13,6 +13,7 @@ import { runVerifier, type VerifierResult } from "../verifiers/index.ts";
 import { GuardTimeout, stopOf } from "./attempt-stop.ts";
 import { type Collector, createCollector } from "./collect.ts";
 import { requireFreeDisk } from "./free-disk.ts";
+import { Opened } from "./opened.ts";
 import { createPhaseRecorder, type PhaseRecorder } from "./phases.ts";
 import { refusalOf } from "./preflight.ts";
 import { type AgentRun, agentFacts, runAgent, setUpAgent, writeFinalText } from "./run-agent.ts";
@@ -53,21 +54,13 @@ const minute = 60_000;
 /** Budgets of the phases that neither task nor harness sets. */
 const budgets = { preparing: 15 * minute, starting: 5 * minute, stopping: minute, collecting: 5 * minute, agent: 30 * minute } as const;
 
-/** What was opened so far, closed in reverse. */
-interface Opened {
-  lease?: UpstreamLease;
-  session?: ProxySession;
-  sandbox?: Sandbox;
-  collector?: Collector;
-}
-
 /** Rejects only when `signal` was aborted by a closing service, with its reason; a cancelled attempt is a fact. */
 export async function runAttempt(options: AttemptOptions): Promise<AttemptResult> {
   const guard = new AbortController();
   const signal = AbortSignal.any([options.signal, guard.signal]);
   const { store, rollout, attempt } = options;
   const phases = createPhaseRecorder({ store, rollout, attempt, signal });
-  const opened: Opened = {};
+  const opened = new Opened();
   const course: Course = { agent: null, verifier: null };
   let timer: NodeJS.Timeout | undefined;
   let stop: AttemptStop | null = null;
@@ -80,11 +73,11 @@ export async function runAttempt(options: AttemptOptions): Promise<AttemptResult
     if (!options.signal.aborted) stop = stopOf(phases.current, error);
   } finally {
     clearTimeout(timer);
-    await close(opened);
+    await opened.close();
   }
   const cancelled = options.signal.aborted;
   const verdict: Verdict | null = course.verifier;
-  const { sandbox } = opened;
+  const { sandbox } = course;
   return {
     facts: { cancelled, stop, agent: course.agent, verdict },
     verifier: course.verifier,
@@ -94,6 +87,7 @@ export async function runAttempt(options: AttemptOptions): Promise<AttemptResult
 }
 
 interface Course {
+  sandbox?: Sandbox;
   agent: AgentFacts | null;
   verifier: VerifierResult | null;
   fingerprint?: Readonly<Record<string, string>>;
@@ -104,6 +98,7 @@ interface Prepared {
   readonly manifest: HarnessManifest;
   readonly mount: HarnessMount;
   readonly session: ProxySession;
+  readonly collector: Collector;
   /** Of the policy, where it says it. */
   readonly contextWindow: number | null;
   readonly agentMs: number;
@@ -118,16 +113,16 @@ async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Ope
   const refusal = refusalOf(task, options.provider.kind, [manifest]);
   if (refusal !== null) throw refusal;
   const mount = await harnesses.install(rollout.harness, (line) => log(options, line), signal);
-  opened.collector = await createCollector({
+  const collecting = await createCollector({
     store,
     scratchFolder: options.scratchFolder,
     rolloutId: rollout.id,
     attempt,
     onLoss: (line) => log(options, line),
   });
-  opened.lease = await options.leaseUpstream();
-  const { upstream } = opened.lease;
-  const session = await options.proxy.openSession({
+  const collector = await opened.keep(collecting, (kept) => kept.dispose());
+  const { upstream } = await opened.keep(await options.leaseUpstream(), (lease) => lease.release());
+  const opening = await options.proxy.openSession({
     rolloutId: rollout.id,
     attempt,
     upstream,
@@ -138,10 +133,10 @@ async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Ope
     maxTokens: manifest.limits.maxTokens,
     labels: { task: task.name, harness: manifest.id },
   });
-  opened.session = session;
+  const session = await opened.keep(opening, (kept) => kept.close());
   const agentMs = options.agentTimeoutMs ?? task.agent.timeoutMs ?? budgets.agent;
   const builds = task.environment.dockerfile ? task.environment.buildTimeoutMs : 0;
-  return { task, manifest, mount, session, contextWindow: upstream.contextWindow, agentMs, startMs: budgets.starting + builds };
+  return { task, manifest, mount, session, collector, contextWindow: upstream.contextWindow, agentMs, startMs: budgets.starting + builds };
 }
 
 /** All budgets and a margin: fires only when a phase's own budget did not. */
@@ -166,9 +161,7 @@ async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepar
   const request = sandboxRequest(task, provider.kind, { rolloutId: rollout.id, ownerId: options.ownerId, proxySocket: session.socketPath });
   const sandbox = await phases.run("starting", prepared.startMs, async (signal) => {
     const created = await provider.create(request, (line) => log(options, line), signal);
-    // Too late: nobody waits for it any more.
-    if (signal.aborted) await created.destroy();
-    opened.sandbox = created;
+    course.sandbox = await opened.keep(created, (kept) => kept.destroy());
     return created;
   });
 
@@ -199,19 +192,18 @@ async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepar
     await sandbox.killAll();
   });
   course.agent = agentFacts(manifest, result, session);
-  await phases.run("collecting", budgets.collecting, () => collect(sandbox, prepared, result, opened));
-  const verifier = await phases.run("verifying", verifyingBudget(task), (signal) => verify(options, sandbox, task, opened, signal));
+  await phases.run("collecting", budgets.collecting, () => collect(sandbox, prepared, result));
+  const verifier = await phases.run("verifying", verifyingBudget(task), (signal) => verify(options, sandbox, prepared, signal));
   course.verifier = verifier;
 }
 
-async function collect(sandbox: Sandbox, { manifest, task }: Prepared, result: ExecResult, { collector }: Opened): Promise<void> {
+async function collect(sandbox: Sandbox, { manifest, task, collector }: Prepared, result: ExecResult): Promise<void> {
   await writeFinalText(sandbox, manifest, result);
-  collector?.keepOutput(result);
-  await collector?.collectFrom(sandbox, task);
+  collector.keepOutput(result);
+  await collector.collectFrom(sandbox, task);
 }
 
-async function verify(options: AttemptOptions, sandbox: Sandbox, task: Task, { collector }: Opened, signal: AbortSignal): Promise<VerifierResult> {
-  if (collector === undefined) throw new Error("the collector is opened before the sandbox");
+async function verify(options: AttemptOptions, sandbox: Sandbox, { task, collector }: Prepared, signal: AbortSignal): Promise<VerifierResult> {
   const result = await runVerifier(sandbox, task, {
     outputFolder: collector.verifierFolder,
     environment: options.env,
@@ -227,13 +219,6 @@ async function verify(options: AttemptOptions, sandbox: Sandbox, task: Task, { c
 
 function tokenModeOf({ takesTokenIds, tokenizerFolder }: Upstream): TokenMode {
   return takesTokenIds && tokenizerFolder !== null ? "as-sampled" : "text-in";
-}
-
-async function close({ session, sandbox, collector, lease }: Opened): Promise<void> {
-  for (const step of [() => sandbox?.destroy(), () => session?.close(), () => collector?.dispose(), () => lease?.release()]) {
-    // One that fails must not keep the others from being closed; the reaper removes what is left at the next start.
-    await Promise.resolve(step()).catch((error: unknown) => console.error(error));
-  }
 }
 
 async function unchangedTask(rollout: RolloutRecord): Promise<Task> {
