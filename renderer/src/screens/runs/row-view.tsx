@@ -32,7 +32,7 @@ function Twisty({ open, onToggle }: { readonly open: boolean; readonly onToggle:
   return (
     // The keyboard has Left and Right for this; the pointer gets a target of its own.
     <span
-      className="grid size-5 flex-none place-items-center text-muted"
+      className="grid size-4 flex-none place-items-center text-muted"
       aria-hidden="true"
       onPointerDown={(event) => {
         event.stopPropagation();
@@ -86,7 +86,7 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
   const tokens = rollout.promptTokens + rollout.completionTokens;
   return (
     <>
-      <Cell className="flex items-center gap-1.5 pl-5.5!">
+      <Cell className="flex items-center gap-1.25 pl-4.5!">
         <Twisty open={open} onToggle={toggle} />
         <span className="flex-none font-mono text-2xs text-muted" title={rollout.id}>
           {shortId(rollout.id)}
