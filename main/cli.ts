@@ -1,14 +1,6 @@
 /** The command line: every verb of the product in one table. */
 import { Command, CommanderError } from "commander";
-import { harnessCommand } from "./cli/harness.ts";
-import { doctorCommand, imagesCommand, storeCommand } from "./cli/machine.ts";
-import { printFailure } from "./cli/output.ts";
-import { policyCommand } from "./cli/policy.ts";
-import { runCommand } from "./cli/run.ts";
-import { callsCommand, runsCommand } from "./cli/runs.ts";
-import { serveCommand } from "./cli/serve.ts";
-import { start } from "./cli/start.ts";
-import { taskCommand } from "./cli/task.ts";
+import { allVerbs, printFailure, start } from "./cli/index.ts";
 import { productVersion } from "./machine/index.ts";
 
 const program = new Command("openforge")
@@ -21,19 +13,7 @@ const program = new Command("openforge")
   .enablePositionalOptions()
   .action(start);
 
-const verbs = [
-  serveCommand,
-  doctorCommand,
-  runCommand,
-  runsCommand,
-  callsCommand,
-  taskCommand,
-  harnessCommand,
-  imagesCommand,
-  policyCommand,
-  storeCommand,
-];
-for (const command of verbs) program.addCommand(command());
+for (const command of allVerbs()) program.addCommand(command);
 setContractExitCodes(program);
 
 /** Commander ends with 1 on wrong usage; the contract says 2, and with --json the fault is a document. */

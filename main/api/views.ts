@@ -6,7 +6,7 @@ import { outcomeCauses, outcomeStatuses, rolloutPhases } from "../../engine/outc
 export const captureSchema = z.enum(captureLevels);
 const stringRecord = z.record(z.string(), z.string());
 
-export const isolationSchema = z.object({ files: z.string(), network: z.string(), processes: z.string(), limits: z.string() });
+const isolationSchema = z.object({ files: z.string(), network: z.string(), processes: z.string(), limits: z.string() });
 
 /** One rollout, as `run --json` and `runs show --json` print it; `phase`… are for live views. */
 export const rolloutViewSchema = z.object({
@@ -46,7 +46,7 @@ export const rolloutViewSchema = z.object({
 });
 export type RolloutView = z.infer<typeof rolloutViewSchema>;
 
-export const callViewSchema = z.object({
+const callViewSchema = z.object({
   id: z.string(),
   rollout: z.string(),
   attempt: z.number(),
@@ -81,7 +81,7 @@ export const callViewSchema = z.object({
 });
 export type CallView = z.infer<typeof callViewSchema>;
 
-export const chainViewSchema = z.object({
+const chainViewSchema = z.object({
   /** Indexes of the calls on this chain, in order. */
   calls: z.array(z.number()),
   tokens: z.number(),
@@ -99,7 +99,7 @@ export const rolloutDetailSchema = rolloutViewSchema.omit({ calls: true, chains:
 });
 export type RolloutDetail = z.infer<typeof rolloutDetailSchema>;
 
-export const summaryRowSchema = z.object({
+const summaryRowSchema = z.object({
   harness: z.string(),
   policy: z.string(),
   /** Rollouts with a reward. */
@@ -164,7 +164,7 @@ export const doctorRowSchema = z.object({
 });
 export type DoctorRow = z.infer<typeof doctorRowSchema>;
 
-export const taskFaultSchema = z.object({ file: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), message: z.string() });
+const taskFaultSchema = z.object({ file: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), message: z.string() });
 export const taskCheckViewSchema = z.object({
   path: z.string(),
   digest: z.string().nullable(),
@@ -234,7 +234,7 @@ const contentPartView = z.discriminatedUnion("type", [
 ]);
 const toolCallView = z.object({ id: z.string(), name: z.string(), arguments: z.string() });
 /** A message as it is read: in the request, or the answer. */
-export const messageViewSchema = z.object({
+const messageViewSchema = z.object({
   role: z.enum(["system", "developer", "user", "assistant", "tool", "other"]),
   content: z.array(contentPartView),
   reasoning: z.string().nullable(),
@@ -261,7 +261,7 @@ export const callDetailSchema = callViewSchema.extend({
 export type CallDetail = z.infer<typeof callDetailSchema>;
 
 /** A run of tokens of one kind on a chain. */
-export const tokenSpanSchema = z.object({
+const tokenSpanSchema = z.object({
   callIndex: z.number(),
   kind: z.enum(["prompt", "sampled"]),
   /** 1 = trained here; 0 = not. One number for the span. */

@@ -38,7 +38,7 @@ export function portNumber(text: string | undefined): number {
   return port;
 }
 
-export function openInBrowser(url: string): void {
+function openInBrowser(url: string): void {
   const [command, ...rest] = process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["cmd", "/c", "start", ""] : ["xdg-open"];
   const child = spawn(command ?? "xdg-open", [...rest, url], { stdio: "ignore", detached: true });
   child.on("error", () => note("No browser could be opened; open the address by hand."));

@@ -1,0 +1,27 @@
+/** The verbs of the command line, and how it speaks. */
+import type { Command } from "commander";
+import { harnessCommand } from "./harness.ts";
+import { doctorCommand, imagesCommand, storeCommand } from "./machine.ts";
+import { policyCommand } from "./policy.ts";
+import { runCommand } from "./run.ts";
+import { callsCommand, runsCommand } from "./runs.ts";
+import { serveCommand } from "./serve.ts";
+import { taskCommand } from "./task.ts";
+
+export { printFailure } from "./output.ts";
+export { start } from "./start.ts";
+
+export function allVerbs(): readonly Command[] {
+  return [
+    serveCommand(),
+    doctorCommand(),
+    runCommand(),
+    runsCommand(),
+    callsCommand(),
+    taskCommand(),
+    harnessCommand(),
+    imagesCommand(),
+    policyCommand(),
+    storeCommand(),
+  ];
+}
