@@ -15,8 +15,6 @@ const fileLimitBytes = 64 * 1024 * 1024;
 const fileLimitCount = 2000;
 
 export interface Collector {
-  /** Host folder of this attempt, for what is brought out. */
-  readonly folder: string;
   keepOutput(result: ExecResult): void;
   /** Harness logs and artifacts, after the agent's processes have ended. */
   collectFrom(sandbox: Sandbox, task: Task): Promise<void>;
@@ -81,7 +79,6 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
   }
 
   return {
-    folder,
     verifierFolder,
     keepOutput(result) {
       if (result.stdout.length > 0) keep("harness-log", "stdout.txt", result.stdout);

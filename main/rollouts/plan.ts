@@ -25,7 +25,7 @@ export function planRollouts(
   const records: RolloutRecord[] = [];
   for (const task of tasks) {
     for (const harness of harnesses) {
-      for (const policy of spec.policies) {
+      for (const policy of new Set(spec.policies)) {
         for (let groupIndex = 0; groupIndex < spec.k; groupIndex++) {
           records.push({
             ...untouched,
