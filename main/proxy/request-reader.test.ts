@@ -73,6 +73,41 @@ describe("a session's requests, one after the other, are read as each would be a
   });
 });
 
+test("whatever bytes come, the answer is the same as for a fresh reader, and nothing is thrown", () => {
+  const base = Buffer.from(
+    JSON.stringify({
+      model: "m",
+      tools,
+      messages: [
+        { role: "user", content: 'é "x" \\' },
+        { role: "user", content: "b" },
+        { role: "tool", tool_call_id: "c", content: "" },
+      ],
+      n: 1,
+    }),
+  );
+  const change = fc.record({
+    at: fc.nat(base.length - 1),
+    to: fc.nat(255),
+    cut: fc.option(fc.nat(base.length)),
+    insert: fc.constantFrom("", ",", "]", '"', "{", "[1,2]"),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), (changes) => {
+      const reader = newReader();
+      const read = (one: RequestReader, body: Buffer) =>
+        seen(one.read({ method: "POST", path: "/", headers: {}, startedAt: 0, body, dialect: chatDialect, unknownPath: false, fault: null }));
+      read(reader, base);
+      for (const { at, to, cut, insert } of changes) {
+        const changed = Buffer.concat([base.subarray(0, at), insert === "" ? Buffer.of(to) : Buffer.from(insert), base.subarray(at + 1)]);
+        const body = cut === null ? changed : changed.subarray(0, cut);
+        expect(read(reader, body)).toEqual(read(newReader(), body));
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});
+
 describe("keys", () => {
   const key = (body: unknown, volatile: readonly string[] = [], indent?: number) => arrive(newReader(volatile), chatDialect, body, indent).requestKey;
   const messages = [{ role: "user", content: "x" }];

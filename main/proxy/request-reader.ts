@@ -68,6 +68,12 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
     }
   }
 
+  /** The sentence for a body that was read in part counts its items from there: read whole, it names the right one. */
+  function wholeFault({ body, dialect }: ArrivedRequest, fault: Fault): Fault {
+    const decoded = dialect.decode(readWhole(body, dialect.list), media);
+    return decoded.ok ? fault : decoded.fault;
+  }
+
   function remember(made: Known): void {
     let bytes = 0;
     known = [made, ...known].slice(0, mostKnown).filter((each, index) => {
@@ -94,7 +100,7 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
       const read = readBody(request);
       if ("status" in read) return refused(read);
       const decoded = request.dialect.decode(read.body, media);
-      if (!decoded.ok) return refused(decoded.fault);
+      if (!decoded.ok) return refused(wholeFault(request, decoded.fault));
       try {
         const { key, made } = keyed(request.dialect, keyingOf(request.dialect), read, decoded);
         // Bodies that need mending are rare and always read whole.

@@ -68,8 +68,8 @@ export function readOnward(bytes: Uint8Array, list: string, before: ScannedBody,
   const after = new Map<string, ByteRange>();
   const rest = skipSpace(bytes, close + 1);
   scanMembers(bytes, bytes[rest] === 0x2c ? rest + 1 : rest, after);
-  // A second list would take the place of the first.
-  if (after.has(list)) return null;
+  // A second list would take the place of the first; and no object is put together with a prototype for a member.
+  if (after.has(list) || after.has("__proto__") || before.head.includes("__proto__")) return null;
   const ranges = new Map<string, ByteRange>();
   for (const name of before.head) {
     const range = before.ranges.get(name);

@@ -96,8 +96,22 @@ const decoders: Readonly<Record<string, Decoder>> = {
 
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
+/** Bytes that a frame wants to have at hand, by its header (RFC 8878, 3.1.1.1): the decoder sets them aside before it reads any. */
+function zstdWindow(bytes: Uint8Array): number {
+  const descriptor = bytes[4] ?? 0;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  if (!isSingleSegment) {
+    const window = bytes[5] ?? 0;
+    return 2 ** (10 + (window >> 3)) * (1 + (window & 7) / 8);
+  }
+  const start = 5 + ([0, 1, 2, 4][descriptor & 3] ?? 0);
+  const length = [1, 2, 4, 8][descriptor >> 6] ?? 1;
+  return bytes.subarray(start, start + length).reduceRight((size, byte) => size * 256 + byte, 0);
+}
+
 function unzstd(bytes: Uint8Array, limit: number): Uint8Array {
   if (!zstdMagic.every((byte, index) => bytes[index] === byte)) throw new Error("no zstd frame");
+  if (zstdWindow(bytes) > limit * 2) throw new RangeError("too large");
   const chunks: Uint8Array[] = [];
   let size = 0;
   let ended = false;
