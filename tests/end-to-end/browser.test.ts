@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     await rollout.calls.first().waitFor();
     expect(await rollout.calls.count()).toBeGreaterThan(1);
     await rollout.call(2).click();
-    await rollout.response.getByText("bash").first().waitFor();
+    await rollout.response.getByText(/calls/).first().waitFor();
     await workbench.screenshot(`${shots}/rollout-calls.png`);
     await rollout.requestTab("Raw");
     await rollout.request.getByText("messages").first().waitFor();

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { _electron, type ElectronApplication } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { temporaryData } from "./openforge.ts";
 import { RunsPage } from "./pages/runs-page.ts";
 import { WorkbenchPage } from "./pages/workbench-page.ts";
@@ -25,13 +25,13 @@ const canDisplay = process.platform === "linux" && spawnSync("which", ["Xvfb"]).
 describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
   const data = temporaryData();
   let screen: ChildProcess;
-  let app: ElectronApplication;
+  let app: ElectronApplication | undefined;
   let workbench: WorkbenchPage;
 
   beforeAll(async () => {
     mkdirSync(shots, { recursive: true });
     screen = spawn("Xvfb", [display, "-screen", "0", "1440x900x24", "-nolisten", "tcp"], { stdio: "ignore" });
-    await expect.poll(() => existsSync(`/tmp/.X11-unix/X${display.slice(1)}`), { timeout: 10_000 }).toBe(true);
+    await vi.waitUntil(() => existsSync(`/tmp/.X11-unix/X${display.slice(1)}`), { timeout: 10_000 });
     app = await _electron.launch({
       executablePath: binary ?? "",
       args: ["--no-sandbox", "--disable-gpu", ".", `--user-data-dir=${join(data.path, "window")}`, `--data=${data.path}`],
@@ -43,7 +43,7 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
   });
 
   afterAll(async () => {
-    await app.close();
+    await app?.close();
     screen.kill();
     data.remove();
   });

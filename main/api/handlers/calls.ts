@@ -71,9 +71,23 @@ export function callView(store: Store, call: CallRecord, chain: number | null): 
     finishReason: call.finishReason,
     unparsedToolCall: call.unparsedToolCall,
     session: { ...call.session },
-    summary: call.error ?? summaryOf(readCall(store, call).answer?.message ?? null),
+    summary: call.error ?? summaryOfCall(store, call),
     error: call.error,
   };
+}
+
+/** A recorded answer never changes and lists are asked for at every event: summaries are kept, the oldest leave first. */
+const summaries = new Map<string, string>();
+const mostSummaries = 50_000;
+
+function summaryOfCall(store: Store, call: CallRecord): string {
+  const known = summaries.get(call.id);
+  if (known !== undefined) return known;
+  const summary = summaryOf(readCall(store, call).answer?.message ?? null);
+  summaries.set(call.id, summary);
+  const [oldest] = summaries.keys();
+  if (summaries.size > mostSummaries && oldest !== undefined) summaries.delete(oldest);
+  return summary;
 }
 
 function summaryOf(message: AssistantMessage | null): string {

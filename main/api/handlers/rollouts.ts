@@ -1,4 +1,6 @@
+import type { Tokenizer } from "../../../engine/tokenizers/index.ts";
 import { WorkbenchError } from "../../errors.ts";
+import { policyTokenizer } from "../../proxy/index.ts";
 import type { RolloutRecord, Store } from "../../store/index.ts";
 import { rebuildTrajectories, tokenSpans } from "../../trajectories/index.ts";
 import type { WorkbenchParts } from "../context.ts";
@@ -22,7 +24,10 @@ export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, part
       await rollouts.cancelRollout(required(input.id).id);
       return {};
     }),
-    tokens: os.rollouts.tokens.handler(({ input }) => chainTokens(store, required(input.id), input.chain)),
+    tokens: os.rollouts.tokens.handler(async ({ input }) => {
+      const record = required(input.id);
+      return chainTokens(store, record, input.chain, await policyTokenizer(parts.policies, record.policy));
+    }),
     artifacts: os.rollouts.artifacts.handler(({ input }) =>
       store.artifactsOf(required(input.id).id).map(({ kind, name, blob, size, attempt }) => ({ kind, name, blob, size, attempt })),
     ),
@@ -53,7 +58,7 @@ function rolloutDetail({ store }: WorkbenchParts, record: RolloutRecord): Rollou
   };
 }
 
-function chainTokens(store: Store, record: RolloutRecord, number: number): ChainTokens {
+function chainTokens(store: Store, record: RolloutRecord, number: number, tokenizer: Tokenizer | null): ChainTokens {
   const trajectories = rebuildTrajectories(store, record.id);
   const chain = trajectories.chains[number];
   if (chain === undefined)
@@ -62,7 +67,7 @@ function chainTokens(store: Store, record: RolloutRecord, number: number): Chain
       `Rollout ${record.id} has no chain ${number}.`,
       `It has ${trajectories.chains.length} chains, counted from 0.`,
     );
-  const spans = tokenSpans(trajectories, number, null).map((span) => ({
+  const spans = tokenSpans(trajectories, number, tokenizer).map((span) => ({
     ...span,
     ids: [...span.ids],
     texts: span.texts === null ? null : [...span.texts],
