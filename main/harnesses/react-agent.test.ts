@@ -137,7 +137,7 @@ test("an answer that does not come in time is given up and asked for again", asy
     response.writeHead(200, { "content-type": "application/json" });
     response.write(" ");
   };
-  const run = await runAgent([slow, says({ content: "Done." })], { answerSeconds: 0.3 });
+  const run = await runAgent([slow, says({ content: "Done." })], { answerSeconds: 1 });
   expect(run.exitCode).toBe(0);
   expect(run.requests[0]?.bytes).toBe(run.requests[1]?.bytes);
 });
@@ -210,10 +210,10 @@ test("offers the tools of MCP servers and runs them", async () => {
 });
 
 test("a command that outlives its time, a child that keeps the output open, a limit of turns", async () => {
-  const run = await runAgent([bash("sleep 60"), bash("sleep 60 & echo started"), bash("true")], { bashSeconds: 1, maxTurns: 3 });
+  const run = await runAgent([bash("sleep 60"), bash("sleep 60 & echo started"), bash("true")], { bashSeconds: 3, maxTurns: 3 });
   expect(run.exitCode).toBe(4);
   const results = run.last?.messages.filter((message) => message.role === "tool").map((message) => message.content);
-  expect(results).toEqual(["[stopped after 1 s]", "started"]);
+  expect(results).toEqual(["[stopped after 3 s]", "started"]);
 });
 
 test("an MCP server that cannot be started is one clear sentence", async () => {

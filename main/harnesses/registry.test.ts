@@ -55,7 +55,7 @@ test("a bundled harness is used where it lies, and its key follows its content",
   expect((await registry.install("react")).version).not.toBe(first.version);
 });
 
-test("a failed install leaves nothing behind and says what to do", async () => {
+test("a failed install leaves nothing behind and says what to do", { timeout: 60_000 }, async () => {
   const userFolder = temporary();
   const cacheFolder = temporary();
   manifest(userFolder, "mine", text("mine", "{ kind: npm, package: some-agent@1.0.0 }"));
