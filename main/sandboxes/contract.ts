@@ -29,7 +29,7 @@ export interface SandboxLimits {
   readonly processes?: number;
 }
 
-/** How the sandbox starts: the machine's own distribution (`host`), an image by name, or a build context with a Dockerfile. */
+/** How the sandbox starts: the machine's own distribution (`host`; in Docker the base image), an image by name, or a build context with a Dockerfile. */
 export type SandboxImage =
   | { readonly kind: "host" }
   | { readonly kind: "image"; readonly reference: string }
@@ -99,7 +99,7 @@ export interface Sandbox {
   exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
   /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */
   killAll(): Promise<void>;
-  /** Ends everything and removes all traces. Safe to call twice. */
+  /** Ends everything and removes all traces. Safe to call twice; rejects when it could not (an engine that is gone): the reaper then does it. */
   destroy(): Promise<void>;
 }
 

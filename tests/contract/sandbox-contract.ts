@@ -194,7 +194,7 @@ export function sandboxContract(kind: string, options: ContractOptions): void {
 
     it("comes for a program that forks as fast as it can", async () => {
       const box = await create({ limits: { processes: 64 } });
-      const bomb = await run(box, "f() { f | f & }; f; sleep 600", { timeoutMs: 1500 }).catch((error: unknown) => error);
+      const bomb = await run(box, "f() { f | f & }; f & exec sleep 600", { timeoutMs: 1500 }).catch((error: unknown) => error);
       if (!(bomb instanceof Error)) expect(bomb).toMatchObject({ timedOut: true });
       await box.killAll();
       expect(await strangers(box)).toEqual([]);
@@ -292,8 +292,8 @@ export function sandboxContract(kind: string, options: ContractOptions): void {
       const posted = `fetch(process.argv[1] + "/big", { method: "POST", body: "x".repeat(5_000_000) }).then((r) => r.text()).then(console.log)`;
       const result = await shared.exec({ command: ["node", "-e", posted, shared.modelBaseHost ?? ""], timeoutMs: 20_000, outputLimitBytes: 1000 });
       expect(text(result.stdout).trim()).toBe("POST /big 5000000;end");
-      const asked = await Promise.all([...Array(20).keys()].map((number) => askModel(shared, `/${number}`)));
-      expect(asked).toEqual([...Array(20).keys()].map((number) => `GET /${number} 0;end`));
+      const asked = await Promise.all([...Array(8).keys()].map((number) => askModel(shared, `/${number}`)));
+      expect(asked).toEqual([...Array(8).keys()].map((number) => `GET /${number} 0;end`));
     });
 
     it("lets each side end its half first", async () => {

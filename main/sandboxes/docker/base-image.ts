@@ -53,8 +53,17 @@ export async function ensureBaseImage(docker: Docker, report: (line: string) => 
 
 async function fromUpstream(docker: Docker, report: (line: string) => void, signal: AbortSignal): Promise<string> {
   const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(upstreamLimitMs)]);
-  report(`Pulling ${upstreamImage}`);
-  await readProgress(await docker.pull(upstreamImage, { abortSignal }), report);
+  const loaded = await docker
+    .getImage(upstreamImage)
+    .inspect()
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!loaded) {
+    report(`Pulling ${upstreamImage}`);
+    await readProgress(await docker.pull(upstreamImage, { abortSignal }), report);
+  }
   const wanted = [...requiredPackages, ...optionalPackages].join(" ");
   const dockerfile = [
     `FROM ${upstreamImage}`,

@@ -6,9 +6,9 @@ import { insidePaths, type SandboxRequest } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
 import { runInside } from "./docker-exec.ts";
-import { lostOr, reasonOf, statusOf } from "./engine.ts";
+import { answered, lostOr, reasonOf, statusOf } from "./engine.ts";
 import { FrameReader } from "./frames.ts";
-import { type ImageFacts, nodeBind } from "./image-facts.ts";
+import { type ImageFacts, nodeMount } from "./image-facts.ts";
 import { forwarderSource, forwarderUser, insideSocket, killAllSource } from "./inside-programs.ts";
 import { ensurePublicNetwork } from "./networks.ts";
 
@@ -32,12 +32,13 @@ export async function createContainer(
 ): Promise<Docker.Container> {
   const { limits, network } = request;
   const memory = ((limits.memoryMb ?? defaultLimits.memoryMb) + ownShare.memoryMb) * 1024 ** 2;
-  const binds = [nodeBind()];
-  if (harnessFolder !== null) binds.push(`${harnessFolder}:${insidePaths.harness}:ro`);
-  if (request.proxySocket !== null) binds.push(`${request.proxySocket}:${insideSocket}`);
+  const mounts: Docker.MountSettings[] = [nodeMount()];
+  if (harnessFolder !== null) mounts.push({ Type: "bind", Source: harnessFolder, Target: insidePaths.harness, ReadOnly: true });
+  if (request.proxySocket !== null) mounts.push({ Type: "bind", Source: request.proxySocket, Target: insideSocket });
   const searchPath = facts.environment.PATH ?? defaultSearchPath;
   try {
-    return await docker.createContainer({
+    const networkMode = network.mode === "public" ? await answered(ensurePublicNetwork(docker)) : "none";
+    const creation = docker.createContainer({
       name: `openforge-${randomBytes(6).toString("hex")}`,
       Image: facts.id,
       Entrypoint: [insidePaths.node, "-e", forwarderSource, request.proxySocket === null ? "idle" : "link"],
@@ -52,8 +53,8 @@ export async function createContainer(
       Labels: { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId },
       HostConfig: {
         Init: true,
-        Binds: binds,
-        NetworkMode: network.mode === "public" ? await ensurePublicNetwork(docker) : "none",
+        Mounts: mounts,
+        NetworkMode: networkMode,
         CapDrop: ["ALL"],
         CapAdd: network.mode === "public" ? installerCapabilities : [],
         SecurityOpt: ["no-new-privileges"],
@@ -65,6 +66,7 @@ export async function createContainer(
         LogConfig: { Type: "none", Config: {} },
       },
     });
+    return await answered(creation);
   } catch (error) {
     throw lostOr(error, (reason) =>
       sandboxError("setup-failed", `Docker cannot create the container: ${reason}.`, "Check the task's image and limits."),
@@ -75,14 +77,14 @@ export async function createContainer(
 /** Starts the container (again); resolves when its main process is ready, with the processes that are ours. */
 export async function startContainer(container: Docker.Container): Promise<ReadonlySet<string>> {
   try {
-    const stream = await container.attach({ stream: true, stdout: true, stderr: true });
+    const stream = await answered(container.attach({ stream: true, stdout: true, stderr: true }));
     const ready = firstWord(stream);
     ready.catch(() => undefined);
-    await container.start();
+    await answered(container.start());
     await ready;
     stream.removeAllListeners("data");
     stream.on("error", () => undefined).resume();
-    return new Set((await processesIn(container)).map(({ pid }) => pid));
+    return new Set((await processesIn(container))?.map(({ pid }) => pid));
   } catch (error) {
     throw sandboxError("setup-failed", `The container does not start: ${reasonOf(error)}.`, "Check the task's image and Docker's log.");
   }
@@ -114,9 +116,14 @@ interface ContainerProcess {
   readonly uid: string;
 }
 
-/** Living processes of the container, ours included. */
-async function processesIn(container: Docker.Container): Promise<readonly ContainerProcess[]> {
-  const { Titles, Processes } = await container.top({ ps_args: "-eo pid,uid,stat" });
+/** Living processes of the container, ours included; null where the engine's machine has no `ps` to list them. */
+async function processesIn(container: Docker.Container): Promise<readonly ContainerProcess[] | null> {
+  const listing = await answered(container.top({ ps_args: "-eo pid,uid,stat" })).catch((error: unknown) => {
+    if (/\bps\b.*(executable file not found|exited with)/i.test(reasonOf(error))) return null;
+    throw error;
+  });
+  if (listing === null) return null;
+  const { Titles, Processes } = listing;
   const column = (title: string): number => Titles.indexOf(title);
   const rows: readonly (readonly string[])[] = Processes ?? [];
   return rows
@@ -133,6 +140,7 @@ export async function emptyContainer(container: Docker.Container, ours: Readonly
   try {
     for (let round = 0; round < killRounds; round += 1) {
       const strangers = await strangersIn(container, ours, round === 0 ? 1 : looks);
+      if (strangers === null) break;
       if (strangers.length === 0) return ours;
       const users = [...new Set(strangers.map(({ uid }) => uid))];
       // Somebody in our own user's clothes: ending that user's processes would end ours.
@@ -140,7 +148,7 @@ export async function emptyContainer(container: Docker.Container, ours: Readonly
       const answers = await Promise.allSettled(users.map((user) => runInside(container, user, killAllSource)));
       if (answers.some((answer) => answer.status === "rejected")) break;
     }
-    await container.stop({ t: 0 });
+    await answered(container.stop({ t: 0 }));
   } catch (error) {
     throw lostOr(error, (reason) => sandboxError("sandbox-lost", `The container cannot be emptied: ${reason}.`, "Run the rollout again."));
   }
@@ -148,10 +156,10 @@ export async function emptyContainer(container: Docker.Container, ours: Readonly
 }
 
 /** Processes that are not ours. What has been killed, and our own killer, take a moment to vanish: it looks up to `times`. */
-async function strangersIn(container: Docker.Container, ours: ReadonlySet<string>, times: number): Promise<readonly ContainerProcess[]> {
+async function strangersIn(container: Docker.Container, ours: ReadonlySet<string>, times: number): Promise<readonly ContainerProcess[] | null> {
   for (let look = 1; ; look += 1) {
-    const strangers = (await processesIn(container)).filter(({ pid }) => !ours.has(pid));
-    if (strangers.length === 0 || look >= times) return strangers;
+    const strangers = (await processesIn(container))?.filter(({ pid }) => !ours.has(pid)) ?? null;
+    if (strangers === null || strangers.length === 0 || look >= times) return strangers;
     await delay(15);
   }
 }
@@ -159,7 +167,7 @@ async function strangersIn(container: Docker.Container, ours: ReadonlySet<string
 /** Removes a container with its anonymous volumes; one that is gone, or going, is fine. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
   try {
-    await container.remove({ force: true, v: true });
+    await answered(container.remove({ force: true, v: true }));
   } catch (error) {
     const status = statusOf(error);
     if (status === 404 || status === 409) return;

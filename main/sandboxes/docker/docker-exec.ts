@@ -8,8 +8,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type Docker from "dockerode";
 import { type ExecRequest, type ExecResult, insidePaths } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
-import { sandboxError } from "../sandbox-error.ts";
-import { lostOr } from "./engine.ts";
+import { sandboxCauseOf, sandboxError } from "../sandbox-error.ts";
+import { answered, lostOr } from "./engine.ts";
 import { FrameReader } from "./frames.ts";
 import { killTreeSource } from "./inside-programs.ts";
 
@@ -23,7 +23,9 @@ export interface ContainerExec extends ExecRequest {
   /** Always said: the container's own user is our forwarder's. */
   readonly user: string;
   /** True when `killAll` ended it meanwhile: its exit code is then nobody's answer. */
-  readonly wasKilled?: () => boolean;
+  readonly wasKilled: () => boolean;
+  /** Ends everything in the container: the last resort for a command that cannot be ended alone. */
+  readonly killEverything: () => Promise<void>;
 }
 
 export type ContainerExecResult = Omit<ExecResult, "outOfMemory">;
@@ -40,12 +42,7 @@ export async function execInContainer(
   const output = new KeptOutput(request.outputLimitBytes, request.onOutput);
   const frames = new FrameReader((name, payload) => output.push(name, payload));
   stream.on("data", (packet: Buffer) => frames.push(packet));
-  const streamEnd = new Promise<void>((resolve) => {
-    stream
-      .once("end", resolve)
-      .once("close", resolve)
-      .once("error", () => resolve());
-  });
+  const streamEnd = endOf(stream);
   if (request.stdin !== undefined) stream.end(Buffer.from(request.stdin));
 
   const end = new AbortController();
@@ -56,7 +53,7 @@ export async function execInContainer(
     killDone = resolve;
   });
   const kill = (): void => {
-    killed ??= killTree(container, request.user, mark);
+    killed ??= killTree(container, request.user, mark).then((ended) => (ended ? undefined : request.killEverything()));
     killed.then(killDone, killDone);
   };
   const timer = setTimeout(() => {
@@ -74,7 +71,7 @@ export async function execInContainer(
     const code = timedOut ? null : await exitCode(exec, container);
     if (code === 126 || code === 127) throwIfRefused(Buffer.from(output.bytes("stdout")).toString());
     return {
-      exitCode: request.wasKilled?.() === true ? null : code,
+      exitCode: request.wasKilled() ? null : code,
       timedOut,
       stdout: output.bytes("stdout"),
       stderr: output.bytes("stderr"),
@@ -93,7 +90,7 @@ type ExecStart = Pick<ContainerExec, "command" | "env" | "cwd" | "user" | "stdin
 async function startExec(container: Docker.Container, request: ExecStart, mark: string): Promise<{ exec: Docker.Exec; stream: Duplex }> {
   const withInput = request.stdin !== undefined;
   try {
-    const exec = await container.exec({
+    const creation = container.exec({
       Cmd: [...request.command],
       Env: [mark, ...Object.entries(request.env ?? {}).map(([name, value]) => `${name}=${value}`)],
       AttachStdin: withInput,
@@ -103,7 +100,8 @@ async function startExec(container: Docker.Container, request: ExecStart, mark: 
       ...(request.cwd === undefined ? {} : { WorkingDir: request.cwd }),
       User: request.user,
     });
-    return { exec, stream: await exec.start({ hijack: true, stdin: withInput, Detach: false, Tty: false }) };
+    const exec = await answered(creation);
+    return { exec, stream: await answered(exec.start({ hijack: true, stdin: withInput, Detach: false, Tty: false })) };
   } catch (error) {
     throw lostOr(error, (reason) =>
       sandboxError(
@@ -115,9 +113,9 @@ async function startExec(container: Docker.Container, request: ExecStart, mark: 
   }
 }
 
-/** The engine's own complaint comes as the command's output, with the exit code of a missing program. */
+/** The engine's own complaint comes as the command's only output, with the exit code of a missing program. */
 function throwIfRefused(said: string): void {
-  const aboutPlace = /^(unable to find user[^\r\n]*|OCI runtime exec failed[^\r\n]*chdir to cwd[^\r\n]*)/.exec(said);
+  const aboutPlace = /^(unable to find user[^\r\n]*|OCI runtime exec failed[^\r\n]*chdir to cwd[^\r\n]*)\r?\n?$/.exec(said);
   if (aboutPlace) {
     throw sandboxError(
       "setup-failed",
@@ -132,7 +130,7 @@ async function mainProcessEnd(exec: Docker.Exec, signal: AbortSignal): Promise<v
   for (let pause = pollMs.first; ; pause = Math.min(pause * 2, pollMs.longest)) {
     await delay(pause, undefined, { ref: true });
     if (signal.aborted) return;
-    const state = await exec.inspect().catch(() => null);
+    const state = await answered(exec.inspect()).catch(() => null);
     if (state === null || !state.Running) return;
   }
 }
@@ -154,7 +152,7 @@ async function exitCode(exec: Docker.Exec, container: Docker.Container): Promise
   const limit = Date.now() + exitCodeLimitMs;
   try {
     for (let pause = 2; ; pause = Math.min(pause * 2, 200)) {
-      const state = await exec.inspect();
+      const state = await answered(exec.inspect());
       if (!state.Running && state.ExitCode !== null) {
         if (state.ExitCode === 137) await requireRunning(container);
         return state.ExitCode;
@@ -174,7 +172,7 @@ function lost(error: unknown): never {
 }
 
 async function requireRunning(container: Docker.Container): Promise<void> {
-  const { State } = await container.inspect();
+  const { State } = await answered(container.inspect());
   if (!State.Running) throw Object.assign(new Error("container is not running"), { statusCode: 409 });
 }
 
@@ -207,8 +205,12 @@ async function endOf(stream: Duplex): Promise<void> {
   });
 }
 
-async function killTree(container: Docker.Container, user: string, mark: string): Promise<void> {
-  const said = await runInside(container, user, killTreeSource, mark);
-  if (said === "none left") return;
-  throw sandboxError("sandbox-lost", "A command that ran out of time cannot be ended.", "Run the rollout again.");
+/** False when something lives on, or the killer itself found no room to run. */
+async function killTree(container: Docker.Container, user: string, mark: string): Promise<boolean> {
+  try {
+    return (await runInside(container, user, killTreeSource, mark)) === "none left";
+  } catch (error) {
+    if (sandboxCauseOf(error) === "sandbox-lost") throw error;
+    return false;
+  }
 }

@@ -10,12 +10,13 @@ import { defaultLimits } from "../sandbox-limits.ts";
 import { baseImage } from "./base-image.ts";
 import { ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
 import { DockerSandbox } from "./docker-sandbox.ts";
-import { connectEngine, type Engine, requireEngine } from "./engine.ts";
+import { answered, connectEngine, type Engine, requireEngine } from "./engine.ts";
 import { examineImage, type ImageFacts } from "./image-facts.ts";
 import { ImageSource } from "./images.ts";
 
 interface Connected extends Engine {
   readonly images: ImageSource;
+  seccomp: Promise<string> | null;
   readonly facts: Map<string, Promise<ImageFacts>>;
 }
 
@@ -24,9 +25,27 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
   const connect = (): Connected => {
     if (connected === null) {
       const engine = connectEngine(socketPath);
-      connected = { ...engine, images: new ImageSource(engine.docker), facts: new Map() };
+      connected = { ...engine, images: new ImageSource(engine.docker), seccomp: null, facts: new Map() };
     }
     return connected;
+  };
+
+  const create: SandboxProvider["create"] = async (request, onProgress, signal) => {
+    signal?.throwIfAborted();
+    refuseWhatItCannot(request);
+    const engine = connect();
+    const version = await requireEngine(engine);
+    if (request.proxySocket !== null) await openToForwarder(request.proxySocket);
+    const id = await engine.images.resolve(request.image, onProgress, signal);
+    const facts = await factsOf(engine, id, { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId });
+    signal?.throwIfAborted();
+    return new DockerSandbox({
+      docker: engine.docker,
+      request: { ...request, workdir: posix.normalize(request.workdir) },
+      facts,
+      isolation: isolationOf(request, await seccompOf(engine)),
+      fingerprint: fingerprintOf(facts, version),
+    });
   };
 
   return {
@@ -35,36 +54,13 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
       try {
         const engine = connect();
         const version = await requireEngine(engine);
-        const has = await engine.docker
-          .getImage(baseImage)
-          .inspect()
-          .then(
-            () => "there",
-            () => "not there yet: openforge images prepare",
-          );
-        return { ready: true, detail: `Docker ${version.Version} at ${engine.socketPath}; base image ${has}`, remedy: null };
+        return { ready: true, detail: `Docker ${version.Version} at ${engine.socketPath}; ${await proveIt(engine, create)}`, remedy: null };
       } catch (error) {
         if (!(error instanceof WorkbenchError)) throw error;
         return { ready: false, detail: error.message, remedy: error.remedy };
       }
     },
-    create: async (request, onProgress, signal) => {
-      signal?.throwIfAborted();
-      refuseWhatItCannot(request);
-      const engine = connect();
-      const version = await requireEngine(engine);
-      if (request.proxySocket !== null) await openToForwarder(request.proxySocket);
-      const id = await engine.images.resolve(request.image, onProgress, signal);
-      const facts = await factsOf(engine, id, { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId });
-      signal?.throwIfAborted();
-      return new DockerSandbox({
-        docker: engine.docker,
-        request: { ...request, workdir: posix.normalize(request.workdir) },
-        facts,
-        isolation: isolationOf(request),
-        fingerprint: fingerprintOf(facts, version),
-      });
-    },
+    create,
     reap: async (ownerId, keep) => {
       const engine = connectOrNull(connect);
       if (engine === null) return [];
@@ -119,7 +115,39 @@ async function openToForwarder(proxySocket: string): Promise<void> {
   });
 }
 
-function isolationOf({ network, limits }: SandboxRequest): IsolationReport {
+/** What the engine says of its system-call filter. */
+function seccompOf(engine: Connected): Promise<string> {
+  engine.seccomp ??= answered(engine.docker.info()).then(
+    ({ SecurityOptions }) => (/name=seccomp/.test(String(SecurityOptions)) ? "the engine's seccomp profile" : "no seccomp profile in this engine"),
+    () => "the engine's seccomp profile unknown",
+  );
+  return engine.seccomp;
+}
+
+/** Really runs a container, where there is an image for it. */
+async function proveIt(engine: Connected, create: SandboxProvider["create"]): Promise<string> {
+  const there = await answered(engine.docker.getImage(baseImage).inspect()).then(
+    () => true,
+    () => false,
+  );
+  if (!there) return "no base image yet: openforge images prepare";
+  const request = {
+    rolloutId: "probe",
+    ownerId: `probe-${process.pid}`,
+    image: { kind: "host" },
+    network: { mode: "no-network", allowedHosts: [] },
+  } as const;
+  const sandbox = await create({ ...request, limits: {}, workdir: "/app", proxySocket: null }, () => undefined);
+  try {
+    const result = await sandbox.exec({ command: ["node", "--version"], timeoutMs: 20_000, outputLimitBytes: 1000 });
+    if (result.exitCode === 0) return "a container of the base image runs";
+    throw unavailable("A container of the base image does not run.", "Remove the image openforge/base:1 and run openforge images prepare.");
+  } finally {
+    await sandbox.destroy();
+  }
+}
+
+function isolationOf({ network, limits }: SandboxRequest, seccomp: string): IsolationReport {
   const open = network.mode === "public";
   const cpus = limits.cpus === undefined ? "CPU not limited" : `${limits.cpus} CPUs`;
   return {
@@ -127,7 +155,7 @@ function isolationOf({ network, limits }: SandboxRequest): IsolationReport {
     network: open
       ? "outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are"
       : "none but a loopback; no way out but the model's port",
-    processes: `own PID, IPC and host-name namespaces; no new privileges; the engine's seccomp profile; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
+    processes: `own PID, IPC and host-name namespaces; no new privileges; ${seccomp}; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
     limits: `cgroup, the whole box: ${limits.memoryMb ?? defaultLimits.memoryMb} MB of memory without swap, ${limits.processes ?? defaultLimits.processes} processes, ${cpus}, disk not limited`,
   };
 }

@@ -5,12 +5,13 @@ import type Docker from "dockerode";
 import tar from "tar-fs";
 import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
+import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
 import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
-import { lostOr, statusOf } from "./engine.ts";
+import { answered, lostOr, statusOf } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
 
@@ -46,6 +47,7 @@ export class DockerSandbox implements Sandbox {
     if (this.#started !== null) {
       throw sandboxError("setup-failed", "The sandbox runs already; a harness can only be provided before its first use.", "Call provide first.");
     }
+    await checkHarness(harness, this.#options.facts);
     this.#harness = harness;
   }
 
@@ -57,7 +59,11 @@ export class DockerSandbox implements Sandbox {
     try {
       const { request: sandbox, facts } = this.#options;
       const place = { cwd: request.cwd ?? sandbox.workdir, user: request.user ?? facts.user };
-      const result = await execInContainer(container, { ...request, ...place, wasKilled: () => !this.#running.has(ticket) }, signal);
+      const result = await execInContainer(
+        container,
+        { ...request, ...place, wasKilled: () => !this.#running.has(ticket), killEverything: () => this.#empty(container) },
+        signal,
+      );
       return { ...result, outOfMemory: await this.#ranOutOfMemory(container, result) };
     } finally {
       this.#running.delete(ticket);
@@ -80,6 +86,10 @@ export class DockerSandbox implements Sandbox {
     if (this.#started === null) return;
     const container = await this.#container();
     this.#running.clear();
+    await this.#empty(container);
+  }
+
+  async #empty(container: Docker.Container): Promise<void> {
     this.#ours = await emptyContainer(container, this.#ours);
   }
 
@@ -170,7 +180,7 @@ async function makeFolder(container: Docker.Container, path: string, mode: numbe
 
 async function exists(container: Docker.Container, path: string): Promise<boolean> {
   try {
-    await container.infoArchive({ path });
+    await answered(container.infoArchive({ path }));
     return true;
   } catch (error) {
     if (await isOnlyThePathMissing(container, error)) return false;
@@ -182,7 +192,7 @@ async function exists(container: Docker.Container, path: string): Promise<boolea
 async function isOnlyThePathMissing(container: Docker.Container, error: unknown): Promise<boolean> {
   if (statusOf(error) !== 404) return false;
   try {
-    await container.inspect();
+    await answered(container.inspect());
     return true;
   } catch (inspection) {
     throw lostOr(inspection, () => sandboxLost("its container cannot be looked at"));

@@ -9,6 +9,7 @@ import { WorkbenchError } from "../../errors.ts";
 import { sandboxLost, unavailable } from "../sandbox-error.ts";
 
 const answerLimitMs = 5_000;
+const callLimitMs = 60_000;
 
 export interface Engine {
   readonly docker: Docker;
@@ -40,7 +41,7 @@ export function connectEngine(named: string | undefined): Engine {
 /** Refuses at once when no engine answers, or one whose containers cannot see this machine's files and sockets. */
 export async function requireEngine({ docker, socketPath }: Engine): Promise<Docker.DockerVersion> {
   try {
-    const version = await Promise.race([docker.version(), silence()]);
+    const version = await Promise.race([docker.version(), silence(answerLimitMs)]);
     if (version.Os !== "linux") throw unavailable(`Docker at ${socketPath} runs ${version.Os} containers.`, "Switch it to Linux containers.");
     if (JSON.stringify(version.Platform ?? {}).includes("Docker Desktop")) {
       throw unavailable(
@@ -52,11 +53,6 @@ export async function requireEngine({ docker, socketPath }: Engine): Promise<Doc
   } catch (error) {
     throw error instanceof WorkbenchError ? error : noEngine(socketPath, error);
   }
-}
-
-async function silence(): Promise<never> {
-  await delay(answerLimitMs, undefined, { ref: false });
-  throw new Error(`no answer within ${answerLimitMs / 1000} seconds`);
 }
 
 function noEngine(socketPath: string, error: unknown): WorkbenchError {
@@ -88,11 +84,27 @@ export function reasonOf(error: unknown): string {
     .replaceAll("\n", " ");
 }
 
+/** A call that must be answered soon, whatever the engine is doing; one that is not counts as a lost engine. */
+export async function answered<T>(call: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([call, silence(callLimitMs, over.signal)]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function silence(limitMs: number, over?: AbortSignal): Promise<never> {
+  await delay(limitMs, undefined, { ref: false, ...(over === undefined ? {} : { signal: over }) });
+  throw Object.assign(new Error(`no answer within ${limitMs / 1000} seconds`), { code: "ETIMEDOUT" });
+}
+
 /** A failed call about a running container: gone with its engine or by itself, else the engine's own complaint. */
 export function lostOr(error: unknown, complaint: (reason: string) => WorkbenchError): WorkbenchError {
   if (error instanceof WorkbenchError) return error;
   const code = codeOf(error);
-  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return sandboxLost("Docker stopped answering");
+  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT")
+    return sandboxLost("Docker stopped answering");
   const reason = reasonOf(error);
   if (/no such container|is not running|not running|is paused|is restarting|removal in progress/i.test(reason))
     return sandboxLost("its container ended");

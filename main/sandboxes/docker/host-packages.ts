@@ -27,8 +27,13 @@ const mergedFolders = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
 /** Null on a machine whose distribution is not a Debian. */
 export async function hostPackages(): Promise<HostPackages | null> {
-  const text = await readFile(database, "utf8").catch(() => null);
-  if (text === null) return null;
+  const text = await readFile(database, "utf8").catch(() => "");
+  const packages = parsePackages(text);
+  return packages.size === 0 ? null : packages;
+}
+
+/** Installed packages out of dpkg's database. */
+export function parsePackages(text: string): HostPackages {
   const packages = new Map<string, HostPackage>();
   const provided = new Map<string, HostPackage>();
   for (const paragraph of text.split("\n\n")) {
@@ -40,7 +45,7 @@ export async function hostPackages(): Promise<HostPackages | null> {
     packages.set(name, found);
     for (const [virtual] of dependencies(fields.get("Provides") ?? "")) if (virtual !== undefined) provided.set(virtual, found);
   }
-  return packages.size === 0 ? null : new Map([...provided, ...packages]);
+  return new Map([...provided, ...packages]);
 }
 
 /** `a (>= 1) | b, c:any` → [["a", "b"], ["c"]] */
@@ -60,7 +65,8 @@ function dependencies(list: string): readonly (readonly string[])[] {
 export function packageClosure(installed: HostPackages, wanted: readonly string[]): readonly HostPackage[] {
   const chosen = new Map<string, HostPackage>();
   const queue = wanted.map((name) => installed.get(name));
-  for (let next = queue.pop(); queue.length > 0 || next !== undefined; next = queue.pop()) {
+  while (queue.length > 0) {
+    const next = queue.pop();
     if (next === undefined || chosen.has(next.name)) continue;
     chosen.set(next.name, next);
     for (const alternatives of next.needs) {

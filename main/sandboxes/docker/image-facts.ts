@@ -37,7 +37,7 @@ export async function examineImage(docker: Docker, id: string, label: Readonly<R
     AttachStdout: true,
     AttachStderr: true,
     Labels: { ...label },
-    HostConfig: { Binds: [nodeBind()], NetworkMode: "none", CapDrop: ["ALL"], LogConfig: { Type: "none", Config: {} } },
+    HostConfig: { Mounts: [nodeMount()], NetworkMode: "none", CapDrop: ["ALL"], LogConfig: { Type: "none", Config: {} } },
   });
   const said = { stdout: "", stderr: "" };
   try {
@@ -67,8 +67,8 @@ export async function examineImage(docker: Docker, id: string, label: Readonly<R
 }
 
 /** The service's own Node, at its place inside. */
-export function nodeBind(): string {
-  return `${process.execPath}:${insidePaths.node}:ro`;
+export function nodeMount(): Docker.MountSettings {
+  return { Type: "bind", Source: process.execPath, Target: insidePaths.node, ReadOnly: true };
 }
 
 function parseFacts(text: string): InsideFacts | null {

@@ -1,5 +1,6 @@
 /** From what a task names to an image that is there: found, pulled, or built once for all rollouts that need it at the same time. */
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
@@ -159,7 +160,7 @@ async function contextKey(contextFolder: string, bases: readonly string[]): Prom
       hash.update(`link ${name} ${await readlink(folder)}\n`);
     } else if (stat.isFile()) {
       hash.update(`file ${name} ${stat.mode & 0o777} ${stat.size}\n`);
-      hash.update(await readFile(folder));
+      for await (const chunk of createReadStream(folder)) hash.update(chunk);
     }
   };
   await walk(contextFolder, "");

@@ -28,8 +28,7 @@ export class SharedWork<T> {
     } finally {
       if (leave !== undefined) signal?.removeEventListener("abort", leave);
       running.listeners.delete(report);
-      if (running.listeners.size === 0) {
-        this.#forget(key, running);
+      if (running.listeners.size === 0 && this.#forget(key, running)) {
         running.stop.abort(new Error("nobody waits for it any more"));
       }
     }
@@ -43,12 +42,13 @@ export class SharedWork<T> {
     };
     const running = { result: work(tell, stop.signal), listeners, stop };
     this.#running.set(key, running);
-    const forget = (): void => this.#forget(key, running);
+    const forget = (): boolean => this.#forget(key, running);
     running.result.then(forget, forget);
     return running;
   }
 
-  #forget(key: string, running: Running<T>): void {
-    if (this.#running.get(key) === running) this.#running.delete(key);
+  /** True when it was still running under this key. */
+  #forget(key: string, running: Running<T>): boolean {
+    return this.#running.get(key) === running && this.#running.delete(key);
   }
 }

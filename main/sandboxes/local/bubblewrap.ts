@@ -41,9 +41,13 @@ export function workdirRefusal(workdir: string): string | null {
   return taken.some((path) => workdir === path || workdir.startsWith(`${path}/`)) ? "lies in a read-only part of the local sandbox" : null;
 }
 
-/** Whether a folder already is inside one of the standing writable ones. */
+/** Whether a folder is one of the standing writable ones, or inside one. */
 export function isInWritableFolder(path: string): boolean {
-  return Object.values(writableFolders).some((inside) => path === inside || path.startsWith(`${inside}/`));
+  return Object.values(writableFolders).some((inside) => path === inside) || isBelowWritableFolder(path);
+}
+
+export function isBelowWritableFolder(path: string): boolean {
+  return Object.values(writableFolders).some((inside) => path.startsWith(`${inside}/`));
 }
 
 export function bubblewrapArguments(mounts: BoxMounts): readonly string[] {

@@ -2,6 +2,7 @@
  * Limits for a whole box by control groups, where this service may make them: version 1 (one tree a controller, root only in practice)
  * or version 2 (below the nearest folder that is delegated to this user). Where it may not, `prlimit` limits single processes instead.
  */
+import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -92,7 +93,7 @@ async function firstWritable(folders: readonly string[]): Promise<string | undef
 
 async function worksReally(root: CgroupRoot): Promise<boolean> {
   try {
-    const groups = await createCgroups(root, `probe-${process.pid}`, { cpus: 1, memoryMb: 64, processes: 16 });
+    const groups = await createCgroups(root, `probe-${randomBytes(6).toString("hex")}`, { cpus: 1, memoryMb: 64, processes: 16 });
     await removeCgroups(groups.folders);
     return true;
   } catch {

@@ -13,6 +13,7 @@ const killLimitMs = 5_000;
 /** After the main process: how long its last words may still be under way, and how long a background child may go on talking. */
 const quietMs = 40;
 const lastWordsMs = 1_000;
+const lostWithinMs = 250;
 
 export interface ExecPlace {
   readonly namespace: Namespace;
@@ -91,7 +92,9 @@ export async function execInside(
     await lastWords(child, output);
     await killed;
     signal?.throwIfAborted();
-    if (end.signal !== null && !timedOut) await delay(5);
+    // Killed by nobody here: the box itself may be ending, which takes a moment to be seen.
+    const unexplained = end.signal === "SIGKILL" && !timedOut && running.has(exec);
+    for (let waited = 0; unexplained && place.namespace.alive && waited < lostWithinMs; waited += 10) await delay(10);
     if (!place.namespace.alive) throw sandboxLost("its first process ended");
     const killedByUs = timedOut || !running.has(exec);
     return {

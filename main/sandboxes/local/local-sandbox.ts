@@ -3,11 +3,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
+import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { downloadFrom, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
 import { type BoxRecord, createBoxFolder, removeTree, writeBoxRecord } from "./box-folder.ts";
-import { isInWritableFolder } from "./bubblewrap.ts";
+import { isBelowWritableFolder } from "./bubblewrap.ts";
 import { type BoxCgroups, type BoxLimits, type CgroupRoot, createCgroups, removeCgroups } from "./cgroups.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
 import { type ExecPlace, execInside, type RunningExec, startInside } from "./local-exec.ts";
@@ -93,6 +94,7 @@ export class LocalSandbox implements Sandbox {
     if (this.#started !== null) {
       throw sandboxError("setup-failed", "The sandbox runs already; a harness can only be provided before its first use.", "Call provide first.");
     }
+    await checkHarness(harness, this.#identity);
     this.#harness = harness;
   }
 
@@ -163,7 +165,7 @@ export class LocalSandbox implements Sandbox {
     try {
       const [modelPort] = await Promise.all([
         request.proxySocket === null ? null : openModelPort(namespace.enterNetwork, request.proxySocket),
-        isInWritableFolder(request.workdir) ? finished(startInside(place, { command: ["mkdir", "-p", "--", request.workdir] }, "/", false)) : null,
+        isBelowWritableFolder(request.workdir) ? finished(startInside(place, { command: ["mkdir", "-p", "--", request.workdir] }, "/", false)) : null,
       ]);
       return { ...place, modelPort };
     } catch (error) {
