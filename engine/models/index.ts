@@ -26,3 +26,4 @@ export {
   type SequenceGraphOptions,
   valueHeadInputs,
 } from "./sequence-graph.ts";
+export { type SpecialIdsForConfig, writeHuggingFaceConfig } from "./write-config.ts";

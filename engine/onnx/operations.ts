@@ -28,7 +28,7 @@ export function cast(graph: Graph, value: Value, type: ElementType): Value {
   return value.type === type ? value : graph.node("Cast", [value], value.shape, { type, attributes: { to: elementTypes[type] } });
 }
 
-type Reduction = "ReduceSum" | "ReduceSumSquare" | "ReduceLogSumExp";
+type Reduction = "ReduceSum" | "ReduceSumSquare" | "ReduceMax";
 
 /** Reduces `axes`, which stay with size 1. */
 export function reduce(graph: Graph, operator: Reduction, value: Value, axes: readonly number[]): Value {

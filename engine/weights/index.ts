@@ -5,4 +5,4 @@ export { type GgufFile, type GgufTensor, type GgufValue, readGguf } from "./gguf
 export { readSafetensors, type SafetensorsFile, type StoredTensor, tensorBytes } from "./safetensors.ts";
 export { type Checkpoint, readShardedCheckpoint, singleFileCheckpoint } from "./sharded.ts";
 export { WeightsError } from "./weights-error.ts";
-export { type TensorToWrite, writeSafetensors } from "./write-safetensors.ts";
+export { safetensorsHeader, type TensorHeader, type TensorToWrite, writeSafetensors } from "./write-safetensors.ts";

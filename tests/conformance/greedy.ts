@@ -3,7 +3,6 @@ import { DecoderModel, Generator, plainSampling } from "../../engine/decoding/in
 import type { Runtime } from "../../engine/onnx/index.ts";
 import { close, first } from "./closeness.ts";
 import type { LoadedModel } from "./model-case.ts";
-import { inMemory } from "./model-training.ts";
 
 export interface GreedyCase {
   readonly prompt: readonly number[];
@@ -13,14 +12,14 @@ export interface GreedyCase {
 
 export async function greedyDifference(
   runtime: Runtime,
-  { description, weights }: Pick<LoadedModel, "description" | "weights">,
+  loaded: LoadedModel,
   cases: readonly GreedyCase[],
   logprobTolerance: number,
 ): Promise<string | null> {
   const longest = Math.max(...cases.map(({ prompt, output }) => prompt.length + output.length));
   const chunk = 32;
   const capacity = Math.ceil((longest + 1) / chunk) * chunk;
-  const model = await DecoderModel.open({ runtime, description, weights: inMemory(weights), adapter: null, lanes: 2, capacity });
+  const model = await DecoderModel.open({ runtime, ...loaded, adapter: null, lanes: 2, capacity });
   const generator = new Generator(model, { deterministic: false, chunk, parkedBytes: 0 });
   generator.publish("base", {});
   const results = await Promise.all(

@@ -1,20 +1,20 @@
 import { buildSequenceGraph } from "../../engine/models/index.ts";
 import type { Runtime } from "../../engine/onnx/index.ts";
 import type { LoadedModel } from "./model-case.ts";
-import { inMemory, memory } from "./model-training.ts";
+import { memory } from "./model-training.ts";
 
 /** Logits of right-padded sequences: [sequences, longest, vocabulary], row-major. */
 export async function logitsOf(
   runtime: Runtime,
-  { description, weights }: Pick<LoadedModel, "description" | "weights">,
+  { description, weights, weightsFolder }: LoadedModel,
   sequences: readonly ArrayLike<number>[],
 ): Promise<Float32Array> {
   const [rows, width] = [sequences.length, Math.max(...sequences.map(({ length }) => length))];
   const model = buildSequenceGraph({
-    ...{ description, weights: inMemory(weights), adapter: null, trained: "nothing", rows, width, packed: false },
+    ...{ description, weights, adapter: null, trained: "nothing", rows, width, packed: false },
     ...{ withEntropy: false, withValues: false, withLogits: true, memory, float: "float32", kernels: runtime.kernels },
   });
-  const session = await runtime.createSession(model.bytes, { purpose: "training" });
+  const session = await runtime.createSession(model.bytes, { purpose: "training", ...(weightsFolder === undefined ? {} : { weightsFolder }) });
   const tokens = new Int32Array(rows * width);
   for (const [row, sequence] of sequences.entries()) tokens.set(sequence, row * width);
   const feeds = {

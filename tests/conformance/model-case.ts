@@ -77,16 +77,16 @@ export const valueCaseSchema = z.object({
 export type ValueCase = z.infer<typeof valueCaseSchema>;
 
 export interface LoadedModel {
-  /** Real path of the folder with the weights. */
-  readonly folder: string;
   readonly description: ModelDescription;
   readonly weights: ModelWeights;
+  /** Real path of the folder that weights are mapped from; absent = they are in memory. */
+  readonly weightsFolder?: string;
 }
 
 /** A Hugging Face folder, one file or several with an index; weights stay in their files. */
 export async function loadModel(folder: string, configText: string): Promise<LoadedModel> {
   const description = describeModel(readHuggingFaceConfig(configText));
-  return { folder: await realpath(folder), description, weights: checkpointWeights(description, await loadCheckpoint(folder), folder) };
+  return { weightsFolder: await realpath(folder), description, weights: checkpointWeights(description, await loadCheckpoint(folder), folder) };
 }
 
 async function loadCheckpoint(folder: string): Promise<Checkpoint> {

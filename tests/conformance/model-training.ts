@@ -84,7 +84,7 @@ interface Trainee {
 
 function trainee(
   runtime: Runtime,
-  { description, weights }: LoadedModel,
+  { description, weights, weightsFolder }: LoadedModel,
   adapter: Adapter | null,
   options: Partial<SequenceModelOptions> = {},
 ): Trainee {
@@ -94,16 +94,12 @@ function trainee(
   const model = new SequenceModel({
     ...{ runtime, description, adapter, parameters, withEntropy: true, withValues: false, memory },
     ...options,
-    weights: adapter === null ? null : (options.weights ?? inMemory(weights)),
+    weights: adapter === null ? null : weights,
+    ...(weightsFolder === undefined ? {} : { weightsFolder }),
     trained: adapter === null ? "weights" : "adapter",
   });
   const fixtureName = (parameter: string) => (adapter === null ? parameter : `base_model.model.${parameter}.weight`);
   return { kind: adapter === null ? "full" : "lora", model, parameters, fixtureName };
-}
-
-/** The part checks numbers, not file mapping: weights go into the model. */
-export function inMemory(weights: LoadedModel["weights"]): LoadedModel["weights"] {
-  return { ...weights, place: (name) => ({ type: "float32", source: { data: weights.values(name) } }) };
 }
 
 export async function checkTraining(
@@ -165,7 +161,7 @@ async function gradientDifference(
   );
 }
 
-/** The same gradients with every way to spare memory, weights mapped where they lie, and rows packed together. */
+/** The same gradients with every way to spare memory, and the sequences packed into one row. */
 async function sparingDifference(
   runtime: Runtime,
   loaded: LoadedModel,
@@ -175,7 +171,7 @@ async function sparingDifference(
   expected: ExpectedTensors,
 ): Promise<string | null> {
   const memory = { attentionChunk: 24, headChunk: 17, keepProbabilities: false, checkpointLayers: true, narrowWeights: true };
-  const sparing = trainee(runtime, loaded, adapter, { memory, weights: loaded.weights, weightsFolder: loaded.folder });
+  const sparing = trainee(runtime, loaded, adapter, { memory });
   const lengths = batch.sequences.map((sequence) => sequence.length);
   const room = lengths.reduce((sum, length) => sum + length - 1, 0);
   const packed = { ...batch, placement: packIntoRows(lengths, { rows: 1, width: room }) };

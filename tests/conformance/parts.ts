@@ -7,6 +7,7 @@ import { checkHarbor } from "./harbor.ts";
 import { checkModels } from "./models.ts";
 import { type ConformancePart, Report } from "./report.ts";
 import { checkSafetensors } from "./safetensors.ts";
+import { checkSmallModel } from "./smollm2.ts";
 import { checkTokenizers } from "./tokenizers.ts";
 import { checkToolCalls } from "./tool-calls.ts";
 
@@ -18,6 +19,7 @@ export const conformanceParts: Readonly<Record<string, ConformancePart>> = {
   harbor: checkHarbor,
   models: checkModels,
   safetensors: checkSafetensors,
+  smollm2: checkSmallModel,
   tokenizers: checkTokenizers,
   "tool-calls": checkToolCalls,
 };
@@ -28,13 +30,14 @@ export interface PartResult {
   readonly present: boolean;
   readonly passed: number;
   readonly failures: readonly string[];
+  readonly skipped: readonly string[];
 }
 
 /** Runs one part on a folder that has the layout of `tests/fixtures`. A part that cannot be read at all is one failure. */
 export async function runPart(part: string, check: ConformancePart, directory: string): Promise<PartResult> {
   const folder = join(directory, part);
   const found = await stat(folder).catch(() => null);
-  if (found === null || !found.isDirectory()) return { part, present: false, passed: 0, failures: [] };
+  if (found === null || !found.isDirectory()) return { part, present: false, passed: 0, failures: [], skipped: [] };
   const report = new Report(part);
   try {
     await check(folder, report);
@@ -43,8 +46,9 @@ export async function runPart(part: string, check: ConformancePart, directory: s
       part,
       present: true,
       passed: report.passed,
+      skipped: report.skipped,
       failures: [...report.failures, `${part}: ${error instanceof Error ? error.message : String(error)}`],
     };
   }
-  return { part, present: true, passed: report.passed, failures: report.failures };
+  return { part, present: true, passed: report.passed, failures: report.failures, skipped: report.skipped };
 }

@@ -6,6 +6,7 @@ export type ConformancePart = (folder: string, report: Report) => Promise<void>;
 export class Report {
   readonly #part: string;
   readonly #failures: string[] = [];
+  readonly #skipped: string[] = [];
   #passed = 0;
 
   constructor(part: string) {
@@ -18,6 +19,15 @@ export class Report {
 
   get failures(): readonly string[] {
     return this.#failures;
+  }
+
+  get skipped(): readonly string[] {
+    return this.#skipped;
+  }
+
+  /** Cases that cannot be checked on this machine, and why. */
+  skip(name: string, why: string): void {
+    this.#skipped.push(`${this.#part}/${name}: ${why}`);
   }
 
   /** One case: passes when `check` names no difference. What it throws is a failure of the case, not of the run. */

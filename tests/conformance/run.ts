@@ -20,6 +20,7 @@ async function main(directory: string | undefined, wanted: readonly string[]): P
     const result = await runPart(part, check, directory);
     if (!result.present && wanted.length > 0) process.stdout.write(`${part}: ${directory} has no such folder\n`);
     for (const failure of result.failures) process.stdout.write(`${failure}\n`);
+    for (const skipped of result.skipped) process.stdout.write(`skipped ${skipped}\n`);
     if (result.present) process.stdout.write(`${part}: ${result.passed} passed, ${result.failures.length} failed\n`);
     passed += result.passed;
     failed += result.failures.length;

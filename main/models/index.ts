@@ -1,0 +1,3 @@
+export { importGguf } from "./import-gguf.ts";
+export { type ModelFolder, openModelFolder } from "./model-folder.ts";
+export { type ModelToWrite, type WriteOptions, writeModelFolder } from "./write-model.ts";
