@@ -16,6 +16,8 @@ function endingWords({ total, outcomes }: Pick<ExperimentView, "total" | "outcom
 
 async function announce(id: string): Promise<void> {
   const experiment = await presentClient().experiments.get({ id });
+  // An opened recording brings its events along; it ended long ago.
+  if (experiment.status === "recording") return;
   notify({
     tone: "success",
     title: `${experiment.name} ended`,
