@@ -8,7 +8,7 @@ export type CancelReason = "client-gone" | "agent-phase-ended" | "late";
 export type Ending = { readonly kind: "result"; readonly result: UpstreamResult } | { readonly kind: "cancelled"; readonly reason: CancelReason };
 
 export type MachineTimer =
-  | { readonly kind: "status" | "comment"; readonly connection: number }
+  | { readonly kind: "status" | "comment" | "twin"; readonly connection: number }
   | { readonly kind: "retry" | "budget" | "abandon"; readonly call: number; readonly ticket: number };
 
 export type MachineEvent =

@@ -91,7 +91,29 @@ describe("retries of a client", () => {
   test("two equal bodies at once are two calls", () => {
     const machine = createCallMachine(settings);
     expect(kinds(machine.handle(arrival(1, "a"), 0))).toEqual(["forward"]);
-    expect(kinds(machine.handle(arrival(2, "a"), 1))).toEqual(["forward"]);
+    const wait = machine.handle(arrival(2, "a"), 1);
+    expect(wait).toMatchObject([{ type: "wait", timer: { kind: "twin", connection: 2 } }]);
+    expect(kinds(machine.handle({ type: "timer", timer: { kind: "twin", connection: 2 } }, 51))).toEqual(["forward"]);
+  });
+
+  test("news of the cut may come after the retry: it is still one call", () => {
+    for (const returnsForAnswer of [true, false]) {
+      const machine = createCallMachine({ ...settings, returnsForAnswer });
+      machine.handle(arrival(1, "a"), 0);
+      machine.handle(arrival(2, "a"), 1);
+      expect(kinds(machine.handle({ type: "client-gone", connection: 1 }, 2))).toEqual([]);
+      expect(machine.handle({ type: "timer", timer: { kind: "twin", connection: 2 } }, 51)).toEqual([]);
+      const record = machine.handle({ type: "upstream-ended", call: 0, ticket: 1, result: answered, hold: false }, 60);
+      expect(record).toMatchObject([{ type: "record", aborted: false, replays: 1 }]);
+      expect(machine.handle({ type: "recorded", call: 0 }, 61)).toMatchObject([{ type: "send", connection: 2 }]);
+    }
+  });
+
+  test("a call that was given up is not what a later equal body waits for", () => {
+    const machine = createCallMachine({ ...settings, returnsForAnswer: false });
+    machine.handle(arrival(1, "a"), 0);
+    expect(kinds(machine.handle({ type: "client-gone", connection: 1 }, 1))).toEqual(["abort", "record"]);
+    expect(kinds(machine.handle(arrival(2, "a"), 2))).toEqual(["forward"]);
   });
 
   test("a cut connection and the same body again: one call, answered from its record", () => {
@@ -251,7 +273,12 @@ function simulate(choices: readonly number[], returnsForAnswer: boolean): void {
     }
   }
   // Settle: every try ends, every record is made, every answer is taken.
-  for (let round = 0; round < 200 && (forwards.length > 0 || records.length > 0 || sends.length > 0 || machine.live() > 0); round += 1) {
+  for (
+    let round = 0;
+    round < 200 &&
+    (forwards.length > 0 || records.length > 0 || sends.length > 0 || timers.some((timer) => timer.kind === "twin") || machine.live() > 0);
+    round += 1
+  ) {
     const forward = forwards.shift();
     if (forward !== undefined) {
       okForwards.set(forward.call, (okForwards.get(forward.call) ?? 0) + 1);
@@ -264,7 +291,7 @@ function simulate(choices: readonly number[], returnsForAnswer: boolean): void {
     }
     const connection = sends.shift();
     if (connection !== undefined && open.has(connection)) apply({ type: "delivered", connection });
-    const retry = timers.findIndex((timer) => timer.kind === "retry");
+    const retry = timers.findIndex((timer) => timer.kind === "retry" || timer.kind === "twin");
     if (retry >= 0) for (const timer of timers.splice(retry, 1)) apply({ type: "timer", timer });
   }
   expect(machine.live(), "nothing hangs").toBe(0);

@@ -13,12 +13,19 @@ import type { UpstreamFailure, UpstreamResult } from "./upstreams/upstream.ts";
 
 export const defaultMachineSettings = { statusHoldMs: 8_000, commentMs: 10_000, callBudgetMs: 1_800_000, abandonMs: 600_000 } as const;
 
+/**
+ * How long an equal body waits while its twin is being answered: a client may have cut that connection before it asked again, and the
+ * news of the cut come after the new request.
+ */
+const twinMs = 50;
 /** A client that hung up this soon after the last byte may not have read it: an equal body then is ambiguous. */
 const ambiguousMs = 1_000;
 /** And it is ambiguous only when it comes this soon after the answer. */
 const rememberMs = 5_000;
 
 type CallState = "held-request" | "forwarding" | "waiting" | "held-answer" | "recording" | "sending" | "owed" | "done";
+
+type Arrived = Extract<MachineEvent, { type: "arrived" }>;
 
 interface Call {
   readonly index: number;
@@ -49,6 +56,8 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
   /** Answered calls, oldest first; they leave when no retry of theirs could be ambiguous any more. */
   const answered = new Set<Call>();
   const byConnection = new Map<number, Call>();
+  /** Requests that wait to see whether they are a retry or a call of their own, by connection, oldest first. */
+  const undecided = new Map<number, Arrived>();
   let nextIndex = 0;
   let ended = false;
   /** A call used up its whole budget: until one is answered, no other waits as long for the same dead upstream. */
@@ -61,18 +70,22 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     if (alive) out.push({ type: "wait", timer: { kind: "status", connection }, ms: settings.statusHoldMs });
   }
 
-  function arrive(event: Extract<MachineEvent, { type: "arrived" }>, now: number): void {
+  function arrive(event: Arrived, now: number): void {
     for (const old of answered) {
       if (now - old.deliveredAt <= rememberMs) break;
       answered.delete(old);
       drop(old);
     }
     const equal = [...(byKey.get(event.key) ?? [])];
-    const open = equal.find((earlier) => earlier.connection === null && earlier.state !== "done");
-    if (open !== undefined) {
-      join(open, event);
-      return;
-    }
+    const orphaned = equal.find(takesRetry);
+    if (orphaned !== undefined) join(orphaned, event);
+    else if (!ended && equal.some((earlier) => earlier.connection !== null && earlier.state !== "done")) {
+      undecided.set(event.connection, event);
+      out.push({ type: "wait", timer: { kind: "twin", connection: event.connection }, ms: twinMs });
+    } else begin(event, equal);
+  }
+
+  function begin(event: Arrived, equal: readonly Call[]): void {
     for (const earlier of equal) if (earlier.hungUpSoon) out.push({ type: "mark", call: earlier.index, mark: { quarantined: "ambiguous-retry" } });
     const call: Call = {
       index: nextIndex++,
@@ -99,7 +112,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     else start(call);
   }
 
-  function join(call: Call, event: Extract<MachineEvent, { type: "arrived" }>): void {
+  function join(call: Call, event: Arrived): void {
     call.replays += 1;
     call.aborted = false;
     listen(call, event.connection, event.alive && call.state !== "owed");
@@ -198,11 +211,33 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     finish(call);
   }
 
+  /** The request on this connection is a call of its own after all. */
+  function decide(connection: number): void {
+    const event = undecided.get(connection);
+    if (event === undefined) return;
+    undecided.delete(connection);
+    begin(event, [...(byKey.get(event.key) ?? [])]);
+  }
+
   function clientGone(connection: number, now: number): void {
+    undecided.delete(connection);
     const call = byConnection.get(connection);
     if (call === undefined) return;
     byConnection.delete(connection);
     call.connection = null;
+    const twin = [...undecided.values()].find((event) => event.key === call.key);
+    if (twin === undefined || !(isOpen(call) || call.state === "recording")) leave(call, now);
+    if (twin === undefined || !takesRetry(call)) return;
+    undecided.delete(twin.connection);
+    join(call, twin);
+  }
+
+  /** Nobody listens to this call any more, and its answer is there or will be. */
+  function takesRetry(call: Call): boolean {
+    return call.connection === null && call.state !== "done" && call.ending?.kind !== "cancelled";
+  }
+
+  function leave(call: Call, now: number): void {
     if (call.state === "done") call.hungUpSoon = now - call.deliveredAt <= ambiguousMs;
     else if (call.state === "sending") orphan(call);
     else if (call.state !== "recording") {
@@ -221,7 +256,11 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     return call.state === "held-request" || call.state === "forwarding" || call.state === "waiting" || call.state === "held-answer";
   }
 
-  function connectionTimer(kind: "status" | "comment", connection: number): void {
+  function connectionTimer(kind: "status" | "comment" | "twin", connection: number): void {
+    if (kind === "twin") {
+      decide(connection);
+      return;
+    }
     const waiting = byConnection.get(connection);
     if (waiting === undefined || !isOpen(waiting)) return;
     out.push({ type: kind === "status" ? "open" : "comment", connection });
@@ -247,6 +286,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
 
   function endAgentPhase(): void {
     ended = true;
+    for (const connection of [...undecided.keys()]) decide(connection);
     for (const call of calls.values()) if (isOpen(call)) cancel(call, call.connection === null ? "client-gone" : "agent-phase-ended");
   }
 
