@@ -211,6 +211,13 @@ timeout_sec = -5
     ]);
   });
 
+  test("of a network mode that a shared sandbox cannot change to", async () => {
+    expect(await warnings(withToml('[verifier]\nnetwork_mode = "public"\n'))).toEqual([
+      expect.stringMatching(/^task\.toml:4 verifier\.network_mode is not applied: the verifier shares the agent's sandbox, which is no-network; /),
+    ]);
+    expect(await warnings(withToml('[verifier]\nenvironment_mode = "separate"\nnetwork_mode = "public"\n'))).toEqual([]);
+  });
+
   test("of [metadata.openforge]", async () => {
     const text = '[metadata.openforge]\nfamly = "x"\nsplit = 3\nmilestones = [{ name = "a" }]\nmax_reward = 0\nzzz = 1\n';
     expect(await warnings(withToml(text))).toEqual([

@@ -50,7 +50,7 @@ export interface RehearsalOptions {
 export interface RehearsalResult {
   /** `gold`, `empty` or the cheat's name. */
   readonly name: string;
-  readonly status: VerifierResult["status"] | "agent-timeout" | "environment-failure" | "cancelled";
+  readonly status: VerifierResult["status"] | "agent-timeout";
   readonly cause: OutcomeCause | null;
   readonly reward: number | null;
   readonly rewards: Readonly<Record<string, number>> | null;

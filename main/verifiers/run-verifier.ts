@@ -7,18 +7,17 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
-import { WorkbenchError } from "../errors.ts";
-import { insidePaths, type Sandbox } from "../sandboxes/index.ts";
+import type { Sandbox } from "../sandboxes/index.ts";
 import { defaultWorkdir, resolveVariables, type Task } from "../tasks/index.ts";
 import { brokenGraderSign } from "./broken-grader.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 import { graderEnvironment } from "./grader-environment.ts";
 import { preparedSchema, prepareSource, readingSchema, readSource } from "./inside-programs.ts";
+import { runOwnProgram } from "./own-program.ts";
 import { type RewardFile, readRewards } from "./reward-files.ts";
 import { type Graded, inVerifierBox } from "./separate-box.ts";
 import { withStagedFolder } from "./stage-tests.ts";
 
-const ownProgramLimitMs = 60_000;
 /** Of each output stream; the rest is counted and dropped. */
 const outputLimitBytes = 4_000_000;
 const outputFile = "test-stdout.txt";
@@ -47,8 +46,9 @@ function failure(cause: OutcomeCause, detail: string, exitCode: number | null = 
 async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, testsFromHere: boolean): Promise<Graded> {
   const workdir = (task.verifier.box ?? task.environment).workdir ?? defaultWorkdir;
   const shared = task.verifier.user === null || task.verifier.user === task.agent.user ? "755" : "777";
-  const prepared = await runOwnProgram(sandbox, prepareSource, [testsFromHere ? "yes" : "no", workdir, shared], preparedSchema, options.signal);
-  if (typeof prepared === "string") return failure("reward-forged", `The places of the verifier could not be made clean: ${prepared}.`);
+  const preparing = await runOwnProgram(sandbox, prepareSource, [testsFromHere ? "yes" : "no", workdir, shared], preparedSchema, options.signal);
+  if (!preparing.ok) return failure(preparing.cause, `The places of the verifier could not be made clean: ${preparing.why}.`);
+  const prepared = preparing.answer;
   if (prepared.replaced.length > 0) {
     return failure("reward-forged", `System programs that the verifier relies on were changed: ${prepared.replaced.slice(0, 5).join(", ")}.`);
   }
@@ -76,11 +76,11 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
   );
   await sandbox.killAll();
   const reading = await runOwnProgram(sandbox, readSource, [], readingSchema, options.signal);
-  await keepOutput(sandbox, options.outputFolder, output, end.droppedBytes, typeof reading === "string" ? null : reading);
+  await keepOutput(sandbox, options.outputFolder, output, end.droppedBytes, reading.ok ? reading.answer : null);
 
   if (end.timedOut) return failure("verifier-timeout", `The verifier did not end within ${task.verifier.timeoutMs / 1000} seconds.`);
-  if (typeof reading === "string") return failure("reward-malformed", `The reward files cannot be read: ${reading}.`, end.exitCode);
-  const rewards = readRewards(rewardFile(reading.json), rewardFile(reading.text), task.rewardKey);
+  if (!reading.ok) return failure(reading.cause, `The reward files cannot be read: ${reading.why}.`, end.exitCode);
+  const rewards = readRewards(rewardFile(reading.answer.json), rewardFile(reading.answer.text), task.rewardKey);
   if (rewards.ok && rewards.reward >= task.maxReward) {
     return { status: "succeeded", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
   }
@@ -95,43 +95,6 @@ const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 function rewardFile(found: z.infer<typeof readingSchema>["json"]): RewardFile {
   return found.state === "file" ? { state: "file", bytes: Buffer.from(found.base64, "base64") } : found;
-}
-
-/** Runs one of our programs inside; its answer, or a phrase on why there is none. */
-async function runOwnProgram<T>(
-  sandbox: Sandbox,
-  source: string,
-  args: readonly string[],
-  schema: z.ZodType<T>,
-  signal?: AbortSignal,
-): Promise<T | string> {
-  const end = await sandbox.exec(
-    {
-      command: ["/usr/bin/env", "-u", "NODE_OPTIONS", "-u", "LD_PRELOAD", insidePaths.node, "-e", source, "--", ...args],
-      cwd: "/",
-      timeoutMs: ownProgramLimitMs,
-      outputLimitBytes: 1_000_000,
-    },
-    signal,
-  );
-  if (end.timedOut) return `it took more than ${ownProgramLimitMs / 1000} seconds`;
-  const complaint = decode(end.stderr).trim().split("\n").at(-1) ?? "";
-  if (end.exitCode === 3) return complaint;
-  const answer = end.exitCode === 0 ? schema.safeParse(parseJson(decode(end.stdout))) : null;
-  if (answer?.success) return answer.data;
-  throw new WorkbenchError(
-    "verifier",
-    `The workbench's own program around the verifier failed in the sandbox (exit code ${end.exitCode}): ${complaint.slice(0, 300)}.`,
-    "Run the rollout again; if it stays so, check that the image's system files are whole.",
-  );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Both output streams in the order in which they arrived. */

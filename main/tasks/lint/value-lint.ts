@@ -84,8 +84,18 @@ function lintNumbers(value: TomlValue, path: KeyPath, warn: Warn): void {
 }
 
 function lintNetwork(config: TaskConfig, warn: Warn): void {
-  if (config.environment?.network_mode === undefined && (config.agent?.network_mode === undefined || config.verifier?.network_mode === undefined)) {
+  const { environment, agent, verifier } = config;
+  if (environment?.network_mode === undefined && (agent?.network_mode === undefined || verifier?.network_mode === undefined)) {
     warn(["environment"], 'The task names no network mode, which means public; say environment.network_mode = "no-network" if it needs none.');
+  }
+  const ofAgent = agent?.network_mode ?? environment?.network_mode ?? "public";
+  const shared = (verifier?.environment_mode ?? (verifier?.environment === undefined ? "shared" : "separate")) === "shared";
+  if (shared && verifier?.network_mode !== undefined && verifier.network_mode !== ofAgent) {
+    const advice = 'say environment_mode = "separate" if the verifier needs its own';
+    warn(
+      ["verifier", "network_mode"],
+      `verifier.network_mode is not applied: the verifier shares the agent's sandbox, which is ${ofAgent}; ${advice}.`,
+    );
   }
 }
 
