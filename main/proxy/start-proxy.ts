@@ -11,7 +11,7 @@ import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
 import type { Clock, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
 import { chatDialect } from "./dialects/chat/index.ts";
-import type { Dialect, DialectId, Fault, MediaStore } from "./dialects/dialect.ts";
+import { type Dialect, type DialectId, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
 import { responsesDialect } from "./dialects/responses/index.ts";
 import { noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
 import { createExchange, type Exchange } from "./http/exchange.ts";
@@ -88,7 +88,14 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     return (request: IncomingMessage, response: ServerResponse): void => {
       serve(request, response, only).catch((error: unknown) => {
         console.error("proxy:", error);
-        response.destroy();
+        const fault: Fault = {
+          status: 500,
+          code: "server_error",
+          type: "server_error",
+          message: "The proxy broke on this request. Please report this.",
+        };
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500, { "content-type": "application/json" }).end(openAiErrorBody(fault));
       });
     };
   }
