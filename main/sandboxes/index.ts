@@ -1,4 +1,4 @@
 export * from "./contract.ts";
-export { type PreparedImage, prepareImages } from "./docker/base-image.ts";
-export { type SandboxProvidersOptions, sandboxProviders } from "./providers.ts";
-export { type SandboxCause, sandboxCauseOf } from "./sandbox-error.ts";
+export { prepareImages } from "./docker/base-image.ts";
+export { sandboxProviders } from "./providers.ts";
+export { sandboxCauseOf } from "./sandbox-error.ts";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SandboxKind, sandboxProviders } from "../../main/sandboxes/index.ts";
 
@@ -16,6 +17,7 @@ for (const kind of kinds) states.set(kind, await all[kind].probe());
 const ownerId = `killed-${process.pid}`;
 /** Seconds that nobody else sleeps: tells the child's processes from all others. */
 const mark = String(600_000 + (process.pid % 100_000));
+const childProgram = fileURLToPath(new URL("./sandbox-child.ts", import.meta.url));
 let folder: string;
 let child: ChildProcess | null = null;
 
@@ -30,7 +32,7 @@ afterEach(async () => {
 });
 
 async function start(kind: SandboxKind, uid?: number): Promise<{ said: string; isolation: { limits: string } }> {
-  const args = ["--import", "tsx", "tests/contract/sandbox-child.ts", kind, folder, ownerId, "rollout-of-the-killed", mark];
+  const args = ["--import", "tsx", childProgram, kind, folder, ownerId, "rollout-of-the-killed", mark];
   const identity = uid === undefined ? {} : { uid, gid: uid };
   const started = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], ...identity });
   child = started;

@@ -44,7 +44,7 @@ export function run(sandbox: Sandbox, script: string, changes: Partial<ExecReque
 }
 
 /** What runs inside besides the box's own first processes and the one that looks. */
-export async function strangers(sandbox: Sandbox): Promise<readonly string[]> {
+async function strangers(sandbox: Sandbox): Promise<readonly string[]> {
   const look = `const fs = require("node:fs"); for (const pid of fs.readdirSync("/proc")) { if (!(pid > 1) || pid == process.pid) continue;
     try { const state = fs.readFileSync("/proc/" + pid + "/stat", "utf8"); if (/\\) Z /.test(state)) continue;
     console.log(fs.readFileSync("/proc/" + pid + "/cmdline", "utf8").replace(/[\\0\\n]/g, " ").trim()); } catch {} }`;
@@ -146,6 +146,12 @@ export function sandboxContract(kind: string, options: ContractOptions): void {
       });
       await expect(run(shared, "true", { env: { A: long } })).rejects.toMatchObject({ message: expect.stringContaining("environment variable A") });
       expect((await shared.exec({ command: ["true", "x".repeat(131_071)], timeoutMs: 10_000, outputLimitBytes: 10 })).exitCode).toBe(0);
+    });
+
+    it("is refused with a sentence when its working folder is not there", async () => {
+      const error = await run(shared, "true", { cwd: "/no/such/folder" }).catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ code: "sandbox", message: expect.stringContaining("/no/such/folder") });
+      expect(sandboxCauseOf(error)).toBe("setup-failed");
     });
 
     it("runs beside others, in one file system and one process world", async () => {

@@ -67,7 +67,7 @@ function noEngine(socketPath: string, error: unknown): WorkbenchError {
   return unavailable(`Docker is not running: tried ${socketPath}, ${why}.`, "Start it (systemctl start docker), or use --sandbox local.");
 }
 
-export function codeOf(error: unknown): string | null {
+function codeOf(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }
 

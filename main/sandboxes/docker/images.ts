@@ -82,7 +82,7 @@ export class ImageSource {
   }
 }
 
-export async function pullImage(docker: Docker, reference: string, report: Report, signal: AbortSignal): Promise<void> {
+async function pullImage(docker: Docker, reference: string, report: Report, signal: AbortSignal): Promise<void> {
   try {
     report(`Pulling ${reference}`);
     // Without a tag the engine would pull every tag there is.

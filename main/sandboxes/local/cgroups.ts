@@ -2,10 +2,14 @@
  * Limits for a whole box by control groups, where this service may make them: version 1 (one tree a controller, root only in practice)
  * or version 2 (below the nearest folder that is delegated to this user). Where it may not, `prlimit` limits single processes instead.
  */
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 export interface BoxLimits {
   readonly cpus: number | null;
@@ -94,11 +98,24 @@ async function firstWritable(folders: readonly string[]): Promise<string | undef
 async function worksReally(root: CgroupRoot): Promise<boolean> {
   try {
     const groups = await createCgroups(root, `probe-${randomBytes(6).toString("hex")}`, { cpus: 1, memoryMb: 64, processes: 16 });
-    await removeCgroups(groups.folders);
-    return true;
+    try {
+      // Making a group is one right, moving a process into it another.
+      const [program = "", ...args] = joinCgroups(groups.folders, ["true"]);
+      await run(program, args);
+      return true;
+    } finally {
+      await removeCgroups(groups.folders);
+    }
   } catch {
     return false;
   }
+}
+
+/** `command`, run by a shell that first moves itself into the groups. */
+export function joinCgroups(folders: readonly string[], command: readonly string[]): readonly string[] {
+  if (folders.length === 0) return command;
+  const script = `for group in ${folders.map((folder) => `'${folder}'`).join(" ")}; do echo 0 > "$group/cgroup.procs" || exit 125; done; exec "$@"`;
+  return ["/bin/sh", "-c", script, "sh", ...command];
 }
 
 export async function createCgroups(root: CgroupRoot, name: string, limits: BoxLimits): Promise<BoxCgroups> {

@@ -5,9 +5,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ExecRequest, ExecResult } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
-import type { BoxCgroups } from "./cgroups.ts";
+import { type BoxCgroups, joinCgroups } from "./cgroups.ts";
 import { killQuietly, killUntilNone, processesOf } from "./host-processes.ts";
-import { becomeAgent, joinCgroups, type Namespace, toolEnvironment } from "./namespace.ts";
+import { becomeAgent, type Namespace, toolEnvironment } from "./namespace.ts";
 
 const killLimitMs = 5_000;
 /** After the main process: how long its last words may still be under way, and how long a background child may go on talking. */
@@ -97,6 +97,7 @@ export async function execInside(
     for (let waited = 0; unexplained && place.namespace.alive && waited < lostWithinMs; waited += 10) await delay(10);
     if (!place.namespace.alive) throw sandboxLost("its first process ended");
     const killedByUs = timedOut || !running.has(exec);
+    if (end.code === 125) throwIfRefused(Buffer.from(output.bytes("stderr")).toString());
     return {
       exitCode: killedByUs ? null : exitCodeOf(end),
       timedOut,
@@ -110,6 +111,12 @@ export async function execInside(
     signal?.removeEventListener("abort", kill);
     running.delete(exec);
   }
+}
+
+/** The launcher's own complaint comes as the command's only words. */
+function throwIfRefused(said: string): void {
+  const refused = /^env: (cannot change directory to [^\n]*)\n$/.exec(said);
+  if (refused) throw sandboxError("setup-failed", `The command cannot run there: ${refused[1]}.`, "Check the working folder that the task names.");
 }
 
 interface ProcessEnd {

@@ -1,13 +1,15 @@
 /**
  * The namespaces of one box, held by a first process that bubblewrap starts and that does nothing. Every exec enters them from outside
  * (`nsenter`) and becomes the one user `agent` in a child user namespace of its own: it has no capability, cannot trace the first
- * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others.
+ * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others; it ends
+ * with the thread that started it, so boxes are started from the main thread only.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { sandboxError, unavailable } from "../sandbox-error.ts";
 import { bubblewrapArguments, firstProcess } from "./bubblewrap.ts";
+import { joinCgroups } from "./cgroups.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
 import type { BoxIdentity } from "./identity.ts";
 
@@ -95,13 +97,6 @@ async function endOf(child: ChildProcess): Promise<void> {
     child.once("error", reject);
     child.once("exit", () => resolve());
   });
-}
-
-/** `command`, run by a shell that first moves itself into the groups. */
-export function joinCgroups(folders: readonly string[], command: readonly string[]): readonly string[] {
-  if (folders.length === 0) return command;
-  const script = `for group in ${folders.map((folder) => `'${folder}'`).join(" ")}; do echo 0 > "$group/cgroup.procs" || exit 125; done; exec "$@"`;
-  return ["/bin/sh", "-c", script, "sh", ...command];
 }
 
 /**
