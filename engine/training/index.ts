@@ -1,3 +1,7 @@
+export { type AdvantageSettings, type Algorithm, type AlgorithmName, namedAlgorithms, type PolicyLossSettings } from "./algorithm.ts";
+export { type Experience, type PreparedExperience, prepareExperience, type RolloutOutcome } from "./experience.ts";
+export { bucketWidths, type MicroBatch, type MicroBatchPlan, planMicroBatches } from "./micro-batches.ts";
+export { type Objective, policyObjective, supervisedCoefficients, supervisedLoss } from "./objective.ts";
 export { type Place, type Placement, packIntoRows, placeInRows } from "./placement.ts";
 export {
   type Coefficients,
@@ -8,3 +12,4 @@ export {
   SequenceModel,
   type SequenceModelOptions,
 } from "./sequence-model.ts";
+export { type StepOptions, type StepReport, Trainer, type TrainerOptions, TrainingDiverged } from "./trainer.ts";
