@@ -1,15 +1,13 @@
 /** How token losses become one number. Every mode is linear in the token losses, so it is given as one weight a token. */
 import { at, type Matrix, mapMasked, maskTotal, rowLengths } from "./matrix.ts";
 
-export const aggregationModes = [
-  "token-mean",
-  "token-sum",
-  "seq-mean-token-sum",
-  "seq-mean-token-sum-norm",
-  "seq-mean-token-mean",
-  "per-rollout-mean",
-] as const;
-export type AggregationMode = (typeof aggregationModes)[number];
+export type AggregationMode =
+  | "token-mean"
+  | "token-sum"
+  | "seq-mean-token-sum"
+  | "seq-mean-token-sum-norm"
+  | "seq-mean-token-mean"
+  | "per-rollout-mean";
 
 export interface Aggregation {
   readonly mode: AggregationMode;

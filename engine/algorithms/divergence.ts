@@ -1,9 +1,8 @@
 /** Estimators of the KL divergence to a reference policy, in the loss or in the reward, and the adaptive coefficient. */
 import { at, clamp, type Matrix, mapMasked, rowLengths, rowSums } from "./matrix.ts";
 
-export const divergenceEstimators = ["k1", "abs", "k2", "k3", "k1+", "abs+", "k2+", "k3+"] as const;
 /** A `+` form has the value of its estimator and the gradient of k2, which is unbiased. */
-export type DivergenceEstimator = (typeof divergenceEstimators)[number];
+export type DivergenceEstimator = "k1" | "abs" | "k2" | "k3" | "k1+" | "abs+" | "k2+" | "k3+";
 
 export interface Divergence {
   readonly value: number;

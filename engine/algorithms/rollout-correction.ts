@@ -21,7 +21,7 @@ export interface RejectionRule {
   readonly high: number;
 }
 
-export interface ImportanceMetrics {
+interface ImportanceMetrics {
   readonly mean: number;
   readonly deviation: number;
   /** 1/mean((w/mean w)²): a share of 1. */

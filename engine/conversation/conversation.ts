@@ -5,7 +5,7 @@
  */
 
 /** JSON as text. Key order, number spelling and long integers are as the sender wrote them. */
-export type JsonText = string;
+type JsonText = string;
 
 /** A body or an attachment in the blob store, named by the lower-case hex SHA-256 of its bytes. */
 export type BlobHash = string & { readonly brand: "BlobHash" };

@@ -89,7 +89,6 @@ const chainViewSchema = z.object({
   trained: z.number(),
   breakCause: z.string().nullable(),
 });
-export type ChainView = z.infer<typeof chainViewSchema>;
 
 export const rolloutDetailSchema = rolloutViewSchema.omit({ calls: true, chains: true }).extend({
   calls: z.array(callViewSchema),

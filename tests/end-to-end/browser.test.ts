@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     await tasks.tasks.nth(5).waitFor();
     await tasks.tasks.first().click();
     await tasks.run("empty");
-    await tasks.bench.getByText(/0\.00/).first().waitFor({ timeout: 60_000 });
+    await tasks.bench.locator(".chip", { hasText: "0.00" }).waitFor({ timeout: 60_000 });
     await workbench.screenshot(`${shots}/tasks.png`);
     await workbench.show("Harnesses");
     await new HarnessesPage(workbench).harness("codex").waitFor();
