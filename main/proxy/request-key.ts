@@ -16,7 +16,7 @@ export interface RequestKeying {
   listKeys(items: readonly unknown[], count: number, start: string): readonly string[];
   /** Key of a whole body. `memberKey` may know the key of a large member already. Throws RangeError for a body nested deeper than 1000. */
   bodyKey(members: Readonly<Record<string, unknown>>, listKey: string, memberKey: (name: string) => string | null): string;
-  /** Key of one member of the body. */
+  /** Key of one large member of the body, to be known next time. */
   memberKey(name: string, value: unknown): string;
 }
 
@@ -40,7 +40,7 @@ export function createRequestKeying(list: string, volatilePaths: readonly string
       for (const name of Object.keys(members).sort()) {
         const value = members[name];
         if (descend(paths, name) === null || isCacheMarker(name, value)) continue;
-        const key = name === list && Array.isArray(value) ? listKey : (known(name) ?? memberKey(name, value));
+        const key = name === list && Array.isArray(value) ? listKey : (known(name) ?? valueText(value, descend(paths, name) ?? none, 0));
         text += `${name.length}:${name}${key}`;
       }
       return digest(text);

@@ -1,9 +1,9 @@
 /**
- * Requests to inference servers. Nothing but the caller's signal ends one: no hidden timer of a library does. Idle connections are
- * let go before servers close theirs; a reset before any answer byte on a reused connection is sent once more on a new one.
+ * Requests to inference servers. Nothing but the caller's signal ends one: the library's own timers are off. Idle connections are let
+ * go before servers close theirs; a reset before any answer byte on a reused connection is sent once more on a new one.
+ * undici and not node:http: it costs the event loop a third less a call, and the proxy lives on one event loop.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { Agent, buildConnector, type Dispatcher } from "undici";
 
 type HttpResult =
   | { readonly ok: true; readonly status: number; readonly contentType: string; readonly retryAfter: string | null; readonly bytes: Uint8Array }
@@ -28,101 +28,104 @@ const connectMs = 20_000;
 const answerLimitBytes = 256 * 1024 * 1024;
 
 export function createHttpClient(): HttpClient {
-  const agents = {
-    "http:": new HttpAgent({ keepAlive: true, timeout: idleMs, scheduling: "lifo" }),
-    "https:": new HttpsAgent({ keepAlive: true, timeout: idleMs, scheduling: "lifo" }),
-  };
+  const agent = new Agent({
+    connect: noteReuse(),
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    pipelining: 1,
+  });
   return {
     async send(request, signal) {
-      const url = new URL(request.url);
-      const agent = url.protocol === "https:" ? agents["https:"] : agents["http:"];
-      const first = await attempt(request, url, { agent }, signal);
-      return first.kind === "reset-on-reuse" ? unwrap(await attempt(request, url, { agent: false }, signal)) : unwrap(first);
+      const first = await attempt(agent, request, signal);
+      if (!("resetOnReuse" in first)) return first;
+      const fresh = new Agent({ connect: noteReuse(), headersTimeout: 0, bodyTimeout: 0, pipelining: 0 });
+      try {
+        const second = await attempt(fresh, request, signal);
+        return "resetOnReuse" in second ? { ok: false, message: second.resetOnReuse } : second;
+      } finally {
+        fresh.destroy().catch(() => undefined);
+      }
     },
     close() {
-      agents["http:"].destroy();
-      agents["https:"].destroy();
+      agent.destroy().catch(() => undefined);
     },
   };
 }
 
-type Attempt = { readonly kind: "done"; readonly result: HttpResult } | { readonly kind: "reset-on-reuse"; readonly message: string };
-
-function unwrap(attempt: Attempt): HttpResult {
-  return attempt.kind === "done" ? attempt.result : { ok: false, message: attempt.message };
+/** Connections whose errors say whether anything was read on them before: then they had served an earlier request. */
+function noteReuse(): buildConnector.connector {
+  const connect = buildConnector({ timeout: connectMs, keepAlive: true });
+  return (options, callback) =>
+    connect(options, (...outcome) => {
+      const socket = outcome[1];
+      socket?.prependListener("error", (error: Error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+      callback(...outcome);
+    });
 }
 
-function attempt(request: HttpRequest, url: URL, connection: Pick<RequestOptions, "agent">, signal: AbortSignal): Promise<Attempt> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const body = request.body;
-    const headers = {
-      accept: "application/json",
-      ...request.headers,
-      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": body.length }),
-    };
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const outgoing = send(url, { method: request.method, headers, ...connection });
-    const abort = (): void => {
-      outgoing.destroy();
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    let answered = false;
-    const done = (result: HttpResult): void => {
-      signal.removeEventListener("abort", abort);
-      resolve({ kind: "done", result });
-    };
-    outgoing.once("socket", (socket) => {
-      if (!socket.connecting) return;
-      const timer = setTimeout(() => outgoing.destroy(new Error(`no connection within ${connectMs / 1000} s`)), connectMs);
-      timer.unref();
-      socket.once("connect", () => clearTimeout(timer));
-      socket.once("close", () => clearTimeout(timer));
+async function attempt(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<HttpResult | { readonly resetOnReuse: string }> {
+  const url = new URL(request.url);
+  const body = request.body === undefined ? {} : { body: request.body };
+  const type = request.body === undefined ? {} : { "content-type": "application/json" };
+  let answered = false;
+  try {
+    const response = await dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method,
+      headers: { accept: "application/json", ...type, ...request.headers },
+      signal,
+      ...body,
     });
-    outgoing.once("response", (response) => {
-      answered = true;
-      collect(response, done);
-    });
-    outgoing.once("error", (error: NodeJS.ErrnoException) => {
-      const reset = error.code === "ECONNRESET" || error.code === "EPIPE";
-      if (!answered && reset && outgoing.reusedSocket) {
-        signal.removeEventListener("abort", abort);
-        resolve({ kind: "reset-on-reuse", message: error.message });
-      } else done({ ok: false, message: readableReason(error) });
-    });
-    outgoing.end(body);
-  });
+    answered = true;
+    return {
+      ok: true,
+      status: response.statusCode,
+      contentType: headerOf(response.headers["content-type"]) ?? "",
+      retryAfter: headerOf(response.headers["retry-after"]),
+      bytes: await collect(response.body),
+    };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const message = readableReason(error);
+    if (answered) return { ok: false, message: `the answer was cut: ${message}` };
+    return wasReset(error) && bytesReadBefore(error) > 0 ? { resetOnReuse: message } : { ok: false, message };
+  }
 }
 
-function collect(response: IncomingMessage, done: (result: HttpResult) => void): void {
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  response.on("data", (chunk: Uint8Array) => {
+  for await (const chunk of body) {
     size += chunk.length;
+    if (size > answerLimitBytes) throw new Error(`it is larger than ${answerLimitBytes / 1024 / 1024} MiB`);
     chunks.push(chunk);
-    if (size > answerLimitBytes) response.destroy(new Error(`the answer is larger than ${answerLimitBytes / 1024 / 1024} MiB`));
-  });
-  response.once("end", () =>
-    done({
-      ok: true,
-      status: response.statusCode ?? 0,
-      contentType: response.headers["content-type"] ?? "",
-      retryAfter: response.headers["retry-after"] ?? null,
-      bytes: Buffer.concat(chunks),
-    }),
-  );
-  response.once("error", (error) => done({ ok: false, message: `the answer was cut: ${error.message}` }));
-  response.once("close", () => {
-    if (!response.complete) done({ ok: false, message: "the connection closed inside the answer" });
-  });
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-function readableReason(error: NodeJS.ErrnoException): string {
-  switch (error.code) {
+function headerOf(value: string | string[] | undefined): string | null {
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}
+
+function wasReset(error: unknown): boolean {
+  return ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(codeOf(error));
+}
+
+function bytesReadBefore(error: unknown): number {
+  if (typeof error !== "object" || error === null || !("socket" in error)) return 0;
+  const { socket } = error;
+  return typeof socket === "object" && socket !== null && "bytesRead" in socket ? Number(socket.bytesRead) : 0;
+}
+
+function readableReason(error: unknown): string {
+  switch (codeOf(error)) {
     case "ECONNREFUSED":
       return "nothing listens there";
     case "ENOTFOUND":
@@ -130,7 +133,11 @@ function readableReason(error: NodeJS.ErrnoException): string {
       return "the host's name is not known";
     case "ECONNRESET":
       return "the connection was reset";
+    case "UND_ERR_SOCKET":
+      return "the connection closed";
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return `no connection within ${connectMs / 1000} s`;
     default:
-      return error.message === "" ? (error.code ?? "the connection failed") : error.message;
+      return error instanceof Error && error.message !== "" ? error.message : codeOf(error) || "the connection failed";
   }
 }
