@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import type { WorkbenchError } from "../../errors.ts";
 import { sandboxError, unavailable } from "../sandbox-error.ts";
 import { bubblewrapArguments, firstProcess } from "./bubblewrap.ts";
 import { joinCgroups } from "./cgroups.ts";
@@ -170,18 +171,19 @@ async function firstProcessOf(child: ChildProcess): Promise<number> {
     });
     child.once("close", () => {
       clearTimeout(timer);
-      reject(refusal(complaint.trim()));
+      reject(startRefusal(complaint.trim()));
     });
   });
 }
 
-function refusal(complaint: string): Error {
+/** What the words of a launcher that failed mean for a person. */
+export function startRefusal(complaint: string): WorkbenchError {
   const missing = /(?:exec:?|execute|exec of) (?:"|')?([\w-]+)(?:"|')?:? ?(?:not found|failed|.*No such file)|: ([\w-]+): not found/.exec(complaint);
   if (missing) return toolMissing(missing[1] ?? missing[2] ?? "a program");
   return cannotStart(complaint || "it ended without a word");
 }
 
-function toolMissing(program: string): Error {
+function toolMissing(program: string): WorkbenchError {
   const wanted = program.includes("bwrap") || program.includes("setpriv") ? "bubblewrap and util-linux" : "util-linux";
   return unavailable(
     `The local sandbox needs the program ${program}, which this machine lacks.`,
@@ -193,7 +195,7 @@ function unending(): Error {
   return sandboxError("sandbox-lost", "A process of the sandbox cannot be ended.", "Look for a stuck disk or device on this machine.");
 }
 
-function cannotStart(detail: string): Error {
+function cannotStart(detail: string): WorkbenchError {
   return unavailable(
     `The local sandbox cannot be had on this machine: ${detail}.`,
     "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0; on Ubuntu an AppArmor profile for bwrap), or use --sandbox docker.",
