@@ -38,5 +38,7 @@ export interface CallEntry extends Arrival {
   /** The prompt as ids, made once a call; null = not yet, or the policy renders the messages itself. */
   prepared: PreparedPrompt | null;
   exchange: UpstreamExchange | null;
+  /** Later prompts may quote its answer. */
+  remembered: boolean;
   rendered: { readonly stream: boolean; readonly bytes: Uint8Array } | null;
 }

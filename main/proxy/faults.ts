@@ -64,6 +64,12 @@ export const otherRouteFault: Fault = {
   type: "permission_error",
   message: "The key of a rollout opens the model routes of that rollout and nothing else.",
 };
+export const brokenFault: Fault = {
+  status: 500,
+  code: "server_error",
+  ...serverError,
+  message: "The proxy broke on this request. Please report this.",
+};
 export const noRouteFault: Fault = {
   status: 404,
   code: "not_found",

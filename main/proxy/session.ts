@@ -12,7 +12,7 @@ import { type CallMachine, createCallMachine, defaultMachineSettings } from "./c
 import { buildRecord } from "./call-record.ts";
 import type { Clock, SessionOptions, SessionStats } from "./contract.ts";
 import type { AnswerContext } from "./dialects/dialect.ts";
-import { faultOfEnding, refusalOf } from "./faults.ts";
+import { brokenFault, faultOfEnding, refusalOf } from "./faults.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { defaultRetryBudget } from "./retry-policy.ts";
 import { createStats } from "./session-stats.ts";
@@ -68,9 +68,23 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     if (running) return;
     running = true;
     try {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) for (const command of machine.handle(next, clock.now())) run(command);
+      for (let next = queue.shift(); next !== undefined; next = queue.shift())
+        for (const command of machine.handle(next, clock.now())) runGuarded(command);
     } finally {
       running = false;
+    }
+  }
+
+  /** A bug in one call must neither end the service nor leave a harness waiting. */
+  function runGuarded(command: MachineCommand): void {
+    try {
+      run(command);
+    } catch (error) {
+      console.error(`proxy, rollout ${rolloutId}:`, error);
+      if (command.type !== "send") return;
+      const { dialect } = listeners.get(command.connection)?.arrival ?? {};
+      const body = dialect?.errorBody(brokenFault) ?? "";
+      listeners.get(command.connection)?.exchange.finish({ status: brokenFault.status, contentType: "application/json", body });
     }
   }
 
@@ -130,6 +144,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       prepared: null,
       exchange: null,
       rendered: null,
+      remembered: false,
     });
   }
 
@@ -224,7 +239,8 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     const answer = answerOf(ending);
     const { stream } = arrival.reply;
     if (answer !== null) {
-      if (entry.conversation !== null) tokenIn?.remember(entry.id, showPlainTools(entry.conversation), showPlainMessage(answer));
+      if (entry.conversation !== null && !entry.remembered) tokenIn?.remember(entry.id, showPlainTools(entry.conversation), showPlainMessage(answer));
+      entry.remembered = true;
       const asked = { ...entry, reply: arrival.reply };
       const body = entry.rendered?.stream === stream ? entry.rendered.bytes : render(asked, ending, stream);
       exchange.finish({ status: 200, contentType: stream ? "text/event-stream" : "application/json", body });
@@ -244,6 +260,8 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
 
   return {
     accept(arrival, exchange) {
+      // Left before it could be asked for: nothing was sampled, so there is nothing to keep.
+      if (exchange.isGone()) return;
       listeners.set(exchange.id, { exchange, arrival, timers: [] });
       const leave = (): void => {
         for (const cancel of listeners.get(exchange.id)?.timers ?? []) cancel();

@@ -13,7 +13,7 @@ import type { Clock, ProxySession, Proxy as RecordingProxy, SessionOptions } fro
 import { chatDialect } from "./dialects/chat/index.ts";
 import { type Dialect, type DialectId, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
 import { responsesDialect } from "./dialects/responses/index.ts";
-import { noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
+import { brokenFault, noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
 import { createExchange, type Exchange } from "./http/exchange.ts";
 import { readBody } from "./http/read-body.ts";
 import { credentialOf, errorDialectOf, type Route, readRoute } from "./http/routes.ts";
@@ -69,6 +69,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const startedAt = clock.now();
     const body = await readBody(request);
     if (!body.ok && body.fault === null) return;
+    if (!body.ok && body.unread) exchange.closeAfterwards();
     session.core.accept(
       session.reader.read({
         method: exchange.method,
@@ -88,14 +89,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     return (request: IncomingMessage, response: ServerResponse): void => {
       serve(request, response, only).catch((error: unknown) => {
         console.error("proxy:", error);
-        const fault: Fault = {
-          status: 500,
-          code: "server_error",
-          type: "server_error",
-          message: "The proxy broke on this request. Please report this.",
-        };
         if (response.headersSent) response.destroy();
-        else response.writeHead(500, { "content-type": "application/json" }).end(openAiErrorBody(fault));
+        else response.writeHead(500, { "content-type": "application/json" }).end(openAiErrorBody(brokenFault));
       });
     };
   }
@@ -116,17 +111,24 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
           `The rollout ${rolloutId} already has an open session.`,
           "Close the session of its earlier attempt first.",
         );
+      const tokenIn = await openTokenIn(session);
       const key = newRolloutKey();
       store.redactor.declare(rolloutKeyName, key, rolloutId);
       for (const secret of session.secrets) store.redactor.declare(secret.name, secret.value, rolloutId);
-      const core = createSessionCore({ ...session, store, clock, tokenIn: await openTokenIn(session) });
+      const core = createSessionCore({ ...session, store, clock, tokenIn });
       const open: OpenSession = { options: session, key, reader: createRequestReader(session.quirks.volatileFields, media), core };
-      sessions.set(rolloutId, open);
-      const door = session.socketFolder === undefined ? null : await openSocket(session.socketFolder, listener(open));
-      return proxySession(open, door, () => {
+      const forget = (): void => {
         sessions.delete(rolloutId);
         store.redactor.forget(rolloutId);
-      });
+      };
+      sessions.set(rolloutId, open);
+      try {
+        const door = session.socketFolder === undefined ? null : await openSocket(session.socketFolder, listener(open));
+        return proxySession(open, door, forget);
+      } catch (error) {
+        forget();
+        throw error;
+      }
     },
     async close() {
       const open = [...sessions.values()];

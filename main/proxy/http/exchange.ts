@@ -10,10 +10,14 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** The status line and the headers of a stream are out. */
   isOpen(): boolean;
+  /** The connection closed before there was a reply. */
+  isGone(): boolean;
   openStream(): void;
   comment(): void;
   /** Ends the reply. In an open stream, status and headers are as they were and only the body counts. */
   finish(reply: Reply): void;
+  /** The request body was not read to its end: this connection carries no other. */
+  closeAfterwards(): void;
   /** Called once, when the last byte was handed to the socket. */
   onDelivered(listener: () => void): void;
   /** Called once: the connection closed before the last byte, or by the client's will soon after it. */
@@ -25,8 +29,6 @@ interface Reply {
   readonly contentType: "application/json" | "text/event-stream";
   readonly body: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The request body was not read to its end: this connection carries no other. */
-  readonly close?: boolean;
 }
 
 /** After this time a closing connection says nothing about the last answer on it. */
@@ -37,11 +39,14 @@ let nextId = 1;
 
 export function createExchange(request: IncomingMessage, response: ServerResponse): Exchange {
   let delivered = false;
+  let gone = false;
+  let mustClose = false;
   let onDelivered = (): void => undefined;
   let onGone = (): void => undefined;
   const onSocket = noteRequest(request.socket);
   response.once("close", () => {
-    if (!delivered) onGone();
+    gone = !delivered;
+    if (gone) onGone();
   });
   return {
     id: nextId++,
@@ -49,6 +54,7 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
     url: request.url ?? "/",
     headers: plainHeaders(request),
     isOpen: () => response.headersSent,
+    isGone: () => gone,
     openStream() {
       if (response.headersSent || response.destroyed) return;
       response.writeHead(200, streamHeaders);
@@ -62,15 +68,18 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
       const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
       if (!response.headersSent) {
         const kind = reply.contentType === "text/event-stream" ? streamHeaders : { "content-type": "application/json" };
-        const closing = reply.close === true ? { connection: "close" } : {};
+        const closing = mustClose ? { connection: "close" } : {};
         response.writeHead(reply.status, { ...kind, "content-length": body.length, ...closing, ...reply.headers });
       }
       response.end(body, () => {
         delivered = true;
         onDelivered();
-        if (reply.close === true) request.destroy();
+        if (mustClose) request.destroy();
         else if (request.headers.connection?.toLowerCase() !== "close") onSocket.last = { at: performance.now(), onHangUp: onGone };
       });
+    },
+    closeAfterwards() {
+      mustClose = true;
     },
     onDelivered(listener) {
       onDelivered = listener;
