@@ -61,7 +61,9 @@ export interface OutcomeRules {
 /** How the attempt ended, why, and what training does with it. */
 export function classifyOutcome(facts: AttemptFacts, rules: OutcomeRules): Outcome {
   const { status, cause, detail } = judge(facts);
-  return { status, cause, action: trainingAction(status, cause, facts.verdict?.reward ?? null, rules), detail };
+  // What stopped an attempt stopped it before its verdict: a reward beside it is another attempt's, or none.
+  const reward = facts.stop === null ? (facts.verdict?.reward ?? null) : null;
+  return { status, cause, action: trainingAction(status, cause, reward, rules), detail };
 }
 
 /** Whether the policy had a fair try: only then does the reward say something about it. */
