@@ -17,7 +17,7 @@ function run(texts: readonly (string | null)[], stopStrings: readonly string[], 
 
 describe("the end of a turn", () => {
   test("an end token stays", () => {
-    expect(run(["a", "b", ""], [], { endIds: [2] })).toEqual({ reason: "end-token", kept: 3, stopString: null, exact: true });
+    expect(run(["a", "b", ""], [], { endIds: [2] })).toEqual({ reason: "end-token", kept: 3, stopString: null, exact: true, text: "ab" });
   });
 
   test("the limit counts tokens", () => {
@@ -29,11 +29,11 @@ describe("the end of a turn", () => {
   });
 
   test("a stop string over several tokens takes them back", () => {
-    expect(run(["a", " S", "TO", "P b"], [" STOP"])).toEqual({ reason: "stop-string", kept: 1, stopString: " STOP", exact: true });
+    expect(run(["a", " S", "TO", "P b"], [" STOP"])).toEqual({ reason: "stop-string", kept: 1, stopString: " STOP", exact: true, text: "a" });
   });
 
   test("a stop string that begins inside a token is said not to be exact", () => {
-    expect(run(["ab", "cST", "OP"], ["STOP"])).toEqual({ reason: "stop-string", kept: 1, stopString: "STOP", exact: false });
+    expect(run(["ab", "cST", "OP"], ["STOP"])).toEqual({ reason: "stop-string", kept: 1, stopString: "STOP", exact: false, text: "abc" });
   });
 
   test("of two stop strings the earlier counts", () => {
@@ -41,11 +41,11 @@ describe("the end of a turn", () => {
   });
 
   test("a token that only began the stop character goes too", () => {
-    expect(run(["a", null, "据"], ["据"])).toEqual({ reason: "stop-string", kept: 1, stopString: "据", exact: true });
+    expect(run(["a", null, "据"], ["据"])).toEqual({ reason: "stop-string", kept: 1, stopString: "据", exact: true, text: "a" });
   });
 
   test("a stop string at the very beginning leaves nothing", () => {
-    expect(run(["STOP"], ["STOP"])).toEqual({ reason: "stop-string", kept: 0, stopString: "STOP", exact: true });
+    expect(run(["STOP"], ["STOP"])).toEqual({ reason: "stop-string", kept: 0, stopString: "STOP", exact: true, text: "" });
   });
 
   test("nothing stops by itself, and stop strings want a decoder", () => {

@@ -21,6 +21,8 @@ export interface Ending {
   readonly stopString: string | null;
   /** false: the stop string began inside the last kept token, so the delivered text is shorter than that of the kept tokens. */
   readonly exact: boolean;
+  /** What the decoder gave up to the end, without the stop string; "" without a decoder. */
+  readonly text: string;
 }
 
 export class StopCondition {
@@ -38,13 +40,13 @@ export class StopCondition {
   next(id: number): Ending | null {
     const { endIds, maxTokens, stopStrings, decoder } = this.#settings;
     const count = this.#ends.length + 1;
-    if (endIds.includes(id)) return { reason: "end-token", kept: count, stopString: null, exact: true };
+    if (endIds.includes(id)) return { reason: "end-token", kept: count, stopString: null, exact: true, text: this.#text };
     const before = this.#text.length;
     if (decoder !== null) this.#text += decoder.push(id);
     this.#ends.push(this.#text.length);
     const found = this.#find(stopStrings, before);
     if (found !== null) return found;
-    return count >= maxTokens ? { reason: "length", kept: count, stopString: null, exact: true } : null;
+    return count >= maxTokens ? { reason: "length", kept: count, stopString: null, exact: true, text: this.#text } : null;
   }
 
   /** The earliest stop string that reaches into the text after `before`. */
@@ -58,6 +60,12 @@ export class StopCondition {
     if (first === undefined) return null;
     // The last token that brought text before the stop string; one that only began a character does not count.
     const kept = this.#ends.findLastIndex((end, index) => end <= first.at && end > (this.#ends[index - 1] ?? 0)) + 1;
-    return { reason: "stop-string", kept, stopString: first.stop, exact: (this.#ends[kept - 1] ?? 0) === first.at };
+    return {
+      reason: "stop-string",
+      kept,
+      stopString: first.stop,
+      exact: (this.#ends[kept - 1] ?? 0) === first.at,
+      text: this.#text.slice(0, first.at),
+    };
   }
 }
