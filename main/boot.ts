@@ -6,8 +6,10 @@ import type { BlobHash } from "../engine/conversation/index.ts";
 import type { WorkbenchParts } from "./api/index.ts";
 import { harnessRegistry } from "./harnesses/index.ts";
 import { cacheFolder, productFolder, productVersion, runtimeFolder } from "./machine/index.ts";
+import { importedModels } from "./models/index.ts";
 import { createPolicyRegistry, startProxy } from "./proxy/index.ts";
 import { createRolloutService } from "./rollouts/index.ts";
+import { createSamplerPool } from "./sampler/index.ts";
 import { sandboxProviders } from "./sandboxes/index.ts";
 import { openStore, type Store } from "./store/index.ts";
 
@@ -34,7 +36,14 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     const ownerId = ownerOf(store);
     const proxy = await startProxy({ store });
     undo.push(() => proxy.close());
-    const policies = createPolicyRegistry({ store, policiesFolder: join(resources, "policies"), env: process.env });
+    const samplers = createSamplerPool();
+    undo.push(() => samplers.close());
+    const policies = createPolicyRegistry({
+      store,
+      policiesFolder: join(resources, "policies"),
+      env: process.env,
+      embedded: { samplers, modelsFolder: importedModels(options.dataFolder) },
+    });
     const harnesses = harnessRegistry({
       shippedFolder: join(resources, "harnesses"),
       userFolder: join(options.dataFolder, "harnesses"),

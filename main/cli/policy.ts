@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { WorkbenchError } from "../errors.ts";
-import { print, printJson, table } from "./output.ts";
-import { type CommonOptions, runVerb, verb, verbGroup } from "./verb.ts";
+import { dataFolder } from "../machine/index.ts";
+import { importModel } from "../models/index.ts";
+import { note, print, printJson, table } from "./output.ts";
+import { type CommonOptions, guarded, runVerb, verb, verbGroup } from "./verb.ts";
 
 interface AddOptions extends CommonOptions {
   readonly kind?: string;
@@ -74,5 +76,28 @@ export function policyCommand(): Command {
         }),
       ),
   );
+  policy.addCommand(
+    verb("import", "take a model into the data folder: a GGUF file, dequantised once", "openforge policy import SmolLM2-135M-Instruct.Q4_1.gguf")
+      .argument("<path>", "GGUF file, or a Hugging Face folder, which is checked and used where it lies")
+      .option("--name <name>", "what it is called here (default: from the file's name)")
+      .action((path: string, options: CommonOptions & { readonly name?: string }) =>
+        guarded(options.json === true, async (signal) => {
+          const imported = await importModel(path, {
+            dataFolder: dataFolder(options.data),
+            signal,
+            onProgress: showProgress,
+            ...(options.name === undefined ? {} : { name: options.name }),
+          });
+          if (options.json === true) printJson(imported);
+          else print(`Ready: ${imported.policy} (${imported.folder}). Next: openforge policy probe ${imported.policy}`);
+          return 0;
+        }),
+      ),
+  );
   return policy;
+}
+
+/** A line now and then, on stderr. */
+function showProgress(done: number, total: number): void {
+  if (done % 50 === 0 || done === total) note(`${done} of ${total} weights`);
 }

@@ -7,7 +7,7 @@ import type { TokenIn } from "./token-in.ts";
 import { nameAsHarness, showPlainTools } from "./tool-names.ts";
 import type { UpstreamResult } from "./upstreams/upstream.ts";
 
-export interface AskOptions extends Pick<SessionOptions, "upstream" | "rolloutId" | "attempt" | "labels" | "maxTokens"> {
+export interface AskOptions extends Pick<SessionOptions, "upstream" | "rolloutId" | "attempt" | "labels" | "maxTokens" | "seed"> {
   readonly tokenIn: TokenIn | null;
 }
 
@@ -29,6 +29,7 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
       rolloutId,
       attempt: options.attempt,
       callIndex: entry.index,
+      ...(options.seed === undefined ? {} : { seed: options.seed }),
       labels: { dialect: entry.dialect.id, ...options.labels },
     },
     entry.abort.signal,

@@ -48,6 +48,8 @@ export interface SessionOptions {
   readonly contextWindow?: number;
   /** Words about the task, for scripted policies. */
   readonly labels?: { readonly task?: string; readonly harness?: string };
+  /** Of the rollout, for policies that sample here. */
+  readonly seed?: number;
 }
 
 export interface SessionStats {

@@ -1,9 +1,11 @@
 /** A declared policy endpoint → something that answers. */
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
+import { type SamplerPool, samplerOptions } from "../sampler/index.ts";
 import type { MediaStore } from "./dialects/dialect.ts";
 import { loadPolicyText } from "./policy-text.ts";
 import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import { createEmbedded } from "./upstreams/embedded.ts";
 import { createOpenAiCompatible } from "./upstreams/openai-compatible.ts";
 import { readScript } from "./upstreams/scripted/read-script.ts";
 import { createScripted } from "./upstreams/scripted/scripted-upstream.ts";
@@ -16,6 +18,14 @@ export interface UpstreamParts {
   /** Holds `tokenizer/`, for scripted policies that name none. */
   readonly policiesFolder: string;
   readonly media: MediaStore;
+  /** Runs embedded policies; absent = they are not offered here. */
+  readonly embedded?: EmbeddedParts;
+}
+
+export interface EmbeddedParts {
+  readonly samplers: SamplerPool;
+  /** Imported models by name. */
+  readonly modelsFolder: string;
 }
 
 /** How long an endpoint may take to say what it serves, before a rollout begins without knowing. */
@@ -28,6 +38,8 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
       const tokenizerFolder = definition.tokenizer ?? join(parts.policiesFolder, "tokenizer");
       return createScripted({ id: definition.id, script, text: await loadPolicyText(tokenizerFolder), tokenizerFolder });
     }
+    case "embedded":
+      return createEmbeddedUpstream(definition, parts);
     case "openai-compatible":
       return createOpenAiCompatible(definition, keyOf(definition, parts), parts.media);
     case "vllm": {
@@ -35,6 +47,15 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
       return createVllm({ definition, key, media: parts.media, contextWindow: await windowOf(definition, key) });
     }
   }
+}
+
+async function createEmbeddedUpstream(definition: Extract<UpstreamDefinition, { kind: "embedded" }>, parts: UpstreamParts): Promise<Upstream> {
+  if (parts.embedded === undefined)
+    throw new WorkbenchError("unavailable", "Embedded policies are not offered here.", "Start the workbench's own service.");
+  const { id, folder } = definition;
+  const text = await loadPolicyText(folder);
+  const lease = await parts.embedded.samplers.acquire(await samplerOptions(folder, definition));
+  return createEmbedded({ id, folder, text, lease });
 }
 
 export function keyOf(

@@ -1,12 +1,13 @@
 /** Policy endpoints by id: the built-in scripted one, those that a person added, and what a URL or a rule file names on the fly. */
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
 import type { Store } from "../store/index.ts";
+import type { EmbeddedParts } from "./create-upstream.ts";
 import type { UpstreamDefinition } from "./upstreams/definition.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 
 export interface PolicyEntry {
   readonly definition: UpstreamDefinition;
-  /** URL, or the rule file. */
+  /** URL, the rule file, or the model's folder. */
   readonly address: string;
   /** As last probed; null = never. */
   readonly capture: CaptureLevel | null;
@@ -38,7 +39,7 @@ export interface PolicyRegistry {
   remove(id: string): void;
   /** One small call that tells the capture level. */
   probe(id: string): Promise<PolicyProbe>;
-  /** `scripted`, `scripted:FILE`, a URL or a saved id. The caller closes it. */
+  /** `scripted`, `scripted:FILE`, `embedded:FOLDER` (or the name of an imported model), a URL or a saved id. The caller closes it. */
   resolve(name: string): Promise<Upstream>;
 }
 
@@ -47,4 +48,6 @@ export interface PolicyRegistryOptions {
   /** Folder `policies` of the product's resources: `scripted.yaml` and `tokenizer/`. */
   readonly policiesFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absent = embedded policies are not offered. */
+  readonly embedded?: EmbeddedParts;
 }

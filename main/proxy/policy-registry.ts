@@ -17,7 +17,12 @@ type Saved = z.infer<typeof savedSchema>[number];
 
 export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegistry {
   const { store, policiesFolder, env } = options;
-  const parts: UpstreamParts = { env, policiesFolder, media: { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) } };
+  const parts: UpstreamParts = {
+    env,
+    policiesFolder,
+    media: { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) },
+    ...(options.embedded === undefined ? {} : { embedded: options.embedded }),
+  };
   const builtIn: UpstreamDefinition = { kind: "scripted", id: builtInId, file: join(policiesFolder, "scripted.yaml") };
 
   const saved = (): readonly Saved[] => {
@@ -30,7 +35,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
 
   /** Keys that are in use must never be written, wherever a server repeats them. */
   function guardKey(definition: UpstreamDefinition): void {
-    if (definition.kind === "scripted") return;
+    if (definition.kind === "scripted" || definition.kind === "embedded") return;
     const key = keyOf(definition, parts);
     if (key !== null && key.length >= 6) store.redactor.declare(`key-of-${definition.id}`, key, null);
   }
@@ -38,17 +43,22 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   async function definitionOf(name: string): Promise<UpstreamDefinition> {
     if (name === builtInId) return builtIn;
     if (name.startsWith("scripted:")) return { kind: "scripted", id: name, file: resolvePath(name.slice("scripted:".length)) };
+    if (name.startsWith(embeddedPrefix)) return embeddedDefinition(name, options.embedded?.modelsFolder ?? null);
     const known = find(name);
     if (known !== null) return known.definition;
     if (/^https?:\/\//.test(name)) return fromInput({ id: urlId(name), url: name });
     const ids = [builtInId, ...saved().map((each) => each.definition.id)];
-    throw new WorkbenchError("not-found", `There is no policy "${name}".`, `Known: ${ids.join(", ")}; or give a URL, or scripted:FILE.`);
+    throw new WorkbenchError(
+      "not-found",
+      `There is no policy "${name}".`,
+      `Known: ${ids.join(", ")}; or give a URL, scripted:FILE or embedded:FOLDER.`,
+    );
   }
 
   /** Without a kind the server is asked what it is. */
   async function fromInput(input: PolicyInput): Promise<UpstreamDefinition> {
     const draft = parseDefinition({ ...withoutUndefined(input), kind: input.kind ?? "openai-compatible" }, input.tokenizer);
-    if (input.kind !== undefined || draft.kind === "scripted") return draft;
+    if (input.kind !== undefined || draft.kind === "scripted" || draft.kind === "embedded") return draft;
     const kind = await introduce(draft.url, keyOf(draft, parts));
     return kind === "vllm" ? parseDefinition({ ...withoutUndefined(input), kind }, input.tokenizer) : draft;
   }
@@ -105,9 +115,32 @@ function withoutUndefined(input: PolicyInput): object {
 }
 
 function describe(definition: UpstreamDefinition, capture: CaptureLevel | null, builtIn: boolean): PolicyEntry {
-  const address = definition.kind === "scripted" ? definition.file : definition.url;
-  const takesTokenIds = definition.kind === "scripted" || (definition.kind === "vllm" && definition.tokenizer !== undefined);
+  const address = addressOf(definition);
+  const takesTokenIds =
+    definition.kind === "scripted" || definition.kind === "embedded" || (definition.kind === "vllm" && definition.tokenizer !== undefined);
   return { definition, address, capture, takesTokenIds, builtIn };
+}
+
+function addressOf(definition: UpstreamDefinition): string {
+  if (definition.kind === "scripted") return definition.file;
+  return definition.kind === "embedded" ? definition.folder : definition.url;
+}
+
+const embeddedPrefix = "embedded:";
+
+/** A folder, or the name of an imported model. */
+function embeddedDefinition(name: string, modelsFolder: string | null): UpstreamDefinition {
+  const given = name.slice(embeddedPrefix.length);
+  const imported = modelsFolder === null || given.includes("/") ? null : join(modelsFolder, given);
+  const folder = imported !== null && existsSync(imported) ? imported : resolvePath(given);
+  if (given === "" || !existsSync(join(folder, "config.json"))) {
+    throw new WorkbenchError(
+      "not-found",
+      `There is no model in ${folder}.`,
+      "Name a Hugging Face folder, or import a file first: openforge policy import PATH.",
+    );
+  }
+  return { kind: "embedded", id: name, folder, deterministic: false };
 }
 
 /** `http://127.0.0.1:8000/v1` → `127.0.0.1-8000`. */

@@ -132,6 +132,7 @@ async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Ope
     secrets: secretsOf(task, options.env),
     maxTokens: manifest.limits.maxTokens,
     labels: { task: task.name, harness: manifest.id },
+    seed: rollout.seed,
   });
   const session = await opened.keep(opening, (kept) => kept.close());
   const agentMs = options.agentTimeoutMs ?? task.agent.timeoutMs ?? budgets.agent;

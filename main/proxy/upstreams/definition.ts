@@ -43,6 +43,17 @@ export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
     /** Tokenizer folder; left out = the one that ships. */
     tokenizer: z.string().optional(),
   }),
+  z.strictObject({
+    kind: z.literal("embedded"),
+    id,
+    /** Hugging Face folder of the model, with its tokenizer. */
+    folder: z.string(),
+    /** Left out = by the memory of this machine. */
+    lanes: z.number().int().positive().optional(),
+    contextWindow: z.number().int().positive().optional(),
+    /** Repeats to the bit whatever the order of calls; somewhat slower. */
+    deterministic: z.boolean().default(false),
+  }),
 ]);
 
 export type UpstreamDefinition = z.infer<typeof upstreamDefinitionSchema>;

@@ -14,6 +14,8 @@ export interface UpstreamRequest {
   readonly attempt: number;
   /** 0-based index of the call inside its rollout; scripted rules and seeds depend on it. */
   readonly callIndex: number;
+  /** Of the rollout: follows from experiment, task and number in the group, so that a run can be repeated. */
+  readonly seed?: number;
   /** For scripted rules: which dialect asked, for which harness and task. */
   readonly labels: { readonly dialect: string; readonly harness?: string; readonly task?: string };
 }

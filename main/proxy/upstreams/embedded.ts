@@ -1,0 +1,105 @@
+/** A policy whose weights this machine runs: prompts as ids in, ids with log-probabilities out. */
+import { basename } from "node:path";
+import type { Answer, Conversation, Sampling } from "../../../engine/conversation/index.ts";
+import type { SamplingSettings } from "../../../engine/decoding/index.ts";
+import { deriveSeed } from "../../../engine/statistics/index.ts";
+import { baseVersion, type SamplerLease } from "../../sampler/index.ts";
+import { toolCallId } from "../answer-form.ts";
+import type { PolicyText } from "../policy-text.ts";
+import { overflowFailure } from "../token-in.ts";
+import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
+
+export interface EmbeddedOptions {
+  readonly id: string;
+  /** Hugging Face folder of the model. */
+  readonly folder: string;
+  readonly text: PolicyText;
+  readonly lease: SamplerLease;
+}
+
+export function createEmbedded({ id, folder, text, lease }: EmbeddedOptions): Upstream {
+  const { sampler } = lease;
+  const { contextWindow } = sampler.info;
+
+  async function complete(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResult> {
+    const prompt = promptOf(text, request);
+    const room = contextWindow - prompt.ids.length;
+    if (room <= 0) return { ok: false, failure: overflowFailure(contextWindow, prompt.ids.length) };
+    const { sampling } = request.conversation;
+    const result = await sampler.sample(
+      {
+        promptIds: prompt.ids,
+        sampling: settingsOf(sampling),
+        endIds: request.endIds ?? text.builder.endIds,
+        maxTokens: Math.min(room, sampling.maxTokens ?? room),
+        stopStrings: sampling.stop ?? [],
+        seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.attempt, request.callIndex),
+        version: baseVersion,
+      },
+      signal,
+    );
+    if (result.ok) return { ok: true, ...answerOf(request, prompt, result.sample) };
+    const { failure } = result;
+    if (failure.kind === "context-overflow") return { ok: false, failure: overflowFailure(contextWindow, failure.promptTokens) };
+    const lost = failure.kind === "lost";
+    return {
+      ok: false,
+      failure: {
+        kind: lost ? "unreachable" : "server-error",
+        message: `The embedded policy gave no answer: ${failure.message}.`,
+        remedy: lost ? "It is started again for the next rollout; look at the memory of this machine." : "See the log of the service.",
+        retryable: false,
+      },
+    };
+  }
+
+  function answerOf(
+    request: UpstreamRequest,
+    prompt: { readonly ids: Int32Array; readonly reasoningOpened: boolean },
+    { ids, logprobs, reason, textBeforeStop, reusedTokens }: Extract<Awaited<ReturnType<typeof sampler.sample>>, { ok: true }>["sample"],
+  ): { readonly answer: Answer; readonly notes?: readonly string[] } {
+    const usage = { promptTokens: prompt.ids.length, completionTokens: ids.length, cachedTokens: reusedTokens };
+    const policyVersion = basename(folder);
+    if (textBeforeStop !== null) {
+      const content = textBeforeStop === "" ? [] : [{ type: "text" as const, text: textBeforeStop }];
+      const answer: Answer = {
+        message: { role: "assistant", content, toolCalls: [] },
+        finishReason: "stop",
+        usage,
+        unparsedToolCall: false,
+        policyVersion,
+      };
+      return { answer, notes: ["This call has no token ids: a stop text begins inside a token."] };
+    }
+    const { message, finishReason, unparsedToolCall } = text.builder.readAnswer({
+      sampledIds: ids,
+      finishReason: reason === "length" ? "length" : "stop",
+      conversation: request.conversation,
+      reasoningOpened: prompt.reasoningOpened,
+      callId: (index) => toolCallId(`${request.rolloutId}-${request.attempt}-${request.callIndex}`, index),
+    });
+    return {
+      answer: { message, finishReason, usage, unparsedToolCall, policyVersion, tokens: { promptIds: prompt.ids, sampledIds: ids, logprobs } },
+    };
+  }
+
+  return {
+    id,
+    kind: "embedded",
+    capture: "ids+logprobs",
+    takesTokenIds: true,
+    contextWindow,
+    tokenizerFolder: folder,
+    complete,
+    close: async () => lease.release(),
+  };
+}
+
+function promptOf(text: PolicyText, { promptIds, conversation }: UpstreamRequest): { readonly ids: Int32Array; readonly reasoningOpened: boolean } {
+  if (promptIds !== undefined) return { ids: promptIds, reasoningOpened: false };
+  return text.builder.history().assemble(conversation satisfies Conversation, { mode: "as-template", now: new Date() });
+}
+
+function settingsOf({ temperature, topP, topK, minP }: Sampling): SamplingSettings {
+  return { temperature: temperature ?? 1, topP: topP ?? 1, topK: Math.max(0, topK ?? 0), minP: minP ?? 0 };
+}
