@@ -64,6 +64,29 @@ for (const kind of kinds) {
   });
 }
 
+describe.skipIf(!states.get("local")?.ready)("a service killed while it starts local sandboxes", () => {
+  it("leaves no process, at whatever moment", async () => {
+    const program = fileURLToPath(new URL("./starting-child.ts", import.meta.url));
+    for (const moment of [0, 15, 40, 90, 160, 250]) {
+      const started = spawn(process.execPath, ["--import", "tsx", program, folder, ownerId], { stdio: ["ignore", "pipe", "inherit"] });
+      child = started;
+      for await (const _line of createInterface({ input: started.stdout })) break;
+      await delay(moment);
+      started.kill("SIGKILL");
+      // A launch that was under way may show up late, and must then end by itself.
+      let left: readonly string[] = [];
+      for (let look = 0, quiet = 0; look < 200 && quiet < 5; look += 1) {
+        left = await processesOfBoxes();
+        quiet = left.length === 0 ? quiet + 1 : 0;
+        await delay(40);
+      }
+      expect(left).toEqual([]);
+    }
+    await sandboxProviders({ stateFolder: folder }).local.reap(ownerId, new Set());
+    expect(await readdir(join(folder, "local"))).toEqual([]);
+  });
+});
+
 describe.skipIf(process.getuid?.() !== 0 || !states.get("local")?.ready)("a service of an ordinary user", () => {
   it("has the local sandbox too", async () => {
     await chmod(folder, 0o777);
@@ -79,6 +102,16 @@ async function sleepers(): Promise<readonly string[]> {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const words = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
     if (words === `sleep ${mark}`) found.push(pid);
+  }
+  return found;
+}
+
+/** Processes that have a box of this test's folder mounted, or are about to. */
+async function processesOfBoxes(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    const [mounts, words] = await Promise.all(["mountinfo", "cmdline"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")));
+    if (`${mounts}${words}`.includes(`${folder}/local/`)) found.push(`${pid} ${words?.replaceAll("\0", " ").slice(0, 80)}`);
   }
   return found;
 }

@@ -76,5 +76,8 @@ function systemFolder(path: string): readonly string[] {
   return found.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
 }
 
-/** The first process: ignoring SIGCHLD makes the kernel reap orphans; nothing inside can end it. */
-export const firstProcess = ["/bin/sh", "-c", "echo ready; exec env --ignore-signal=CHLD sleep infinity"] as const;
+/**
+ * The first process: reads the service's lifeline and ends with it. Ignoring SIGCHLD makes the kernel reap orphans; nothing inside can
+ * end it.
+ */
+export const firstProcess = ["/bin/sh", "-c", "echo ready; exec env --ignore-signal=CHLD cat >/dev/null"] as const;

@@ -15,6 +15,7 @@ export interface ModelPort {
 
 const listenerSource = `
 const server = require("node:net").createServer();
+process.on("disconnect", () => process.exit(1));
 server.on("error", (error) => { console.error(error.message); process.exit(1); });
 server.listen(${modelPort}, "127.0.0.1", 511, () => process.send("listening", server, () => process.exit(0)));
 `;

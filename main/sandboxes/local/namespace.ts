@@ -1,8 +1,11 @@
 /**
  * The namespaces of one box, held by a first process that bubblewrap starts and that does nothing. Every exec enters them from outside
  * (`nsenter`) and becomes the one user `agent` in a child user namespace of its own: it has no capability, cannot trace the first
- * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others; it ends
- * with the thread that started it, so boxes are started from the main thread only.
+ * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others.
+ *
+ * No box outlives its service, at whatever moment that is killed. bubblewrap's own `--die-with-parent` leaves gaps while a box starts, so
+ * there is a lifeline: a pipe whose other end only the service holds. When it closes, the first process ends by itself, and a watcher
+ * outside ends what has not come that far. (`--die-with-parent` means the thread: boxes are started from the main thread only.)
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
@@ -46,10 +49,19 @@ export const becomeAgent = ["unshare", "--user", "--map-user=1000", "--map-group
 
 export async function startNamespace(options: NamespaceOptions): Promise<Namespace> {
   const command = joinCgroups(options.cgroups, launcher(options));
-  const [program = "", ...args] = command;
-  const child = spawn(program, args, { cwd: "/", env: toolEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
-  const pid = await firstProcessOf(child);
-  for (const stream of child.stdio) stream?.destroy();
+  const child = spawn("/bin/sh", ["-c", lifeline, "sh", ...command], {
+    cwd: "/",
+    env: toolEnvironment(),
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+  });
+  child.stdin?.on("error", () => undefined);
+  child.once("exit", () => child.stdin?.destroy());
+  const pid = await firstProcessOf(child).catch((error: unknown) => {
+    child.stdin?.destroy();
+    throw error;
+  });
+  for (const stream of child.stdio.slice(1)) stream?.destroy();
   child.unref();
   const [stat, namespace] = await Promise.all([processStat(pid), pidNamespace(pid)]);
   if (stat === null || namespace === null) throw cannotStart("its first process ended at once");
@@ -78,13 +90,19 @@ export async function startNamespace(options: NamespaceOptions): Promise<Namespa
       if (!(await killUntilNone(members, endLimitMs, () => endOf(spawnTool(everything))))) throw unending();
     },
     end: async () => {
+      // Its parent outside reaps the first process and ends by itself; cutting the lifeline first would leave that to the machine's init.
       killQuietly(pid);
-      const gone = await killUntilNone(() => namespaceMembers(namespace), endLimitMs);
-      for (let waited = 0; alive && waited < endLimitMs; waited += 5) await delay(5);
-      if (!gone) throw unending();
+      for (let waited = 0; alive && waited < endLimitMs; waited += 2) await delay(2);
+      child.stdin?.destroy();
+      if (!(await killUntilNone(() => namespaceMembers(namespace), endLimitMs))) throw unending();
     },
   };
 }
+
+/** Watches its standard input in the background and ends its process group with it; becomes the command, which inherits that input. */
+const lifeline = `exec 4<&0
+(exec >/dev/null 2>&1 3>&-; cat <&4; kill -KILL 0) &
+exec "$@" 0<&4 4<&-`;
 
 const killEveryProcess = ["/bin/sh", "-c", "kill -KILL -1"] as const;
 
