@@ -136,10 +136,10 @@ export type ExperimentResult = z.infer<typeof experimentResultSchema>;
 export const experimentSpecSchema = z.strictObject({
   name: z.string().min(1).optional(),
   /** Task package folders, or `starter` for all that ship. */
-  tasks: z.array(z.string()).min(1).default(["starter"]),
-  harnesses: z.array(z.string()).min(1).default(["react"]),
+  tasks: z.array(z.string().min(1)).min(1).default(["starter"]),
+  harnesses: z.array(z.string().min(1)).min(1).default(["react"]),
   /** Policy ids, URLs, `scripted[:FILE]`, `replay:ROLLOUT`, `embedded:PATH`. */
-  policies: z.array(z.string()).min(1).default(["scripted"]),
+  policies: z.array(z.string().min(1)).min(1).default(["scripted"]),
   k: z.number().int().positive().default(1),
   sandbox: z.enum(["local", "docker", "kubernetes"]).default("local"),
   concurrency: z.number().int().positive().max(256).default(2),

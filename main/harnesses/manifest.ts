@@ -13,7 +13,13 @@ const runtime = z.strictObject({
 
 const install = z.discriminatedUnion("kind", [
   /** Ships with the manifest; `path` is the folder or file beside it that becomes `${harness}`. */
-  z.strictObject({ kind: z.literal("bundled"), path: z.string() }),
+  z.strictObject({
+    kind: z.literal("bundled"),
+    path: z
+      .string()
+      .min(1)
+      .refine((path) => !path.split(/[/\\]/).includes(".."), "must lie beside the manifest, without `..`"),
+  }),
   z.strictObject({
     kind: z.literal("npm"),
     /** Name and exact version, `name@1.2.3`; `${arch}` is x64 or arm64. */

@@ -19,7 +19,7 @@ prefix: exact
 test("every manifest that ships can be read", () => {
   for (const id of readdirSync(shipped)) {
     const reading = readManifest(readFileSync(join(shipped, id, "manifest.yaml"), "utf8"));
-    expect(reading, id).toMatchObject({ ok: true, manifest: { id } });
+    expect(reading, id).toMatchObject({ ok: true, value: { id } });
   }
 });
 
@@ -53,6 +53,11 @@ describe("each fault is one sentence with its line", () => {
     ],
     ["a number as a version", minimal.replace("version: 1.0.0", "version: 1.0"), "`version` must be a text.", 3],
     ["a negative budget", `${minimal}limits: { setupSeconds: -1 }\n`, "`limits.setupSeconds` must be more than 0.", 11],
+    ["a setting that is a list", `${minimal}settings: { words: [a] }\n`, "`settings.words` must be a text, a number or true or false.", 11],
+    ["a folder that climbs", minimal.replace("path: .", "path: ../.."), "`install.path` must lie beside the manifest, without `..`.", 6],
+    ["tabs", minimal.replace("runtime: { kind: node }", "runtime:\n\tkind: node"), "Tabs are not allowed as indentation; use spaces.", 8],
+    ["two manifests", `${minimal}---\nid: other\n`, "The manifest must be one document; remove the second `---`.", 11],
+    ["an unknown tag", minimal.replace("name: Mine", "name: !mine Mine"), "Unresolved tag: !mine.", 2],
     ["no command", minimal.replace("[node, agent.mjs]", "[]"), "`command` needs at least one entry.", 9],
   ];
   test.each(cases)("%s", (_name, text, message, line) => {

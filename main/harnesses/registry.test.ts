@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -43,6 +43,28 @@ test("lists what ships and what a person wrote; a faulty manifest is listed with
   expect(listed[4]?.fault).toContain("the id is mine and the folder is called moved");
   await expect(registry.get("nobody")).rejects.toThrow("There is no harness called nobody.");
   await expect(registry.get("broken")).rejects.toMatchObject({ exitCode: 2 });
+});
+
+test("what cannot be read never hides the others, and a link to a harness counts", async () => {
+  const userFolder = temporary();
+  const elsewhere = temporary();
+  manifest(elsewhere, "linked", text("linked", "{ kind: bundled, path: . }"));
+  symlinkSync(join(elsewhere, "linked"), join(userFolder, "linked"));
+  symlinkSync(join(elsewhere, "gone"), join(userFolder, "gone"));
+  mkdirSync(join(userFolder, "folder", "manifest.yaml"), { recursive: true });
+  const listed = await harnessRegistry({ shippedFolder, userFolder, cacheFolder: temporary() }).list();
+  expect(listed.map((entry) => [entry.id, entry.manifest !== null])).toEqual([
+    ["codex", true],
+    ["folder", false],
+    ["gone", false],
+    ["linked", true],
+    ["react", true],
+  ]);
+  expect(listed[1]?.fault).toMatch(/folder\/manifest\.yaml cannot be read \(EISDIR\)\.$/);
+  const file = join(elsewhere, "linked", "manifest.yaml");
+  await expect(harnessRegistry({ shippedFolder, userFolder: file, cacheFolder: temporary() }).list()).rejects.toThrow(
+    /cannot be read \(ENOTDIR\)\.$/,
+  );
 });
 
 test("a bundled harness is used where it lies, and its key follows its content", async () => {

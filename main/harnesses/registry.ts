@@ -87,9 +87,12 @@ export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistr
 async function manifestFolders(folder: string): Promise<readonly string[]> {
   const found = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw error;
+    throw new WorkbenchError("harness", `The folder of harnesses ${folder} cannot be read (${error.code}).`, "Make it a folder that you can read.", {
+      cause: error,
+    });
   });
-  return found.filter((item) => item.isDirectory() && !item.name.startsWith(".")).map((item) => item.name);
+  // A link counts: people keep a harness where they develop it.
+  return found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith(".")).map((item) => item.name);
 }
 
 async function readEntry(id: string, folder: string, cacheFolder: string): Promise<HarnessEntry> {
@@ -102,7 +105,9 @@ async function readEntry(id: string, folder: string, cacheFolder: string): Promi
     return { id, folder, manifest, fault: null, installed };
   } catch (error) {
     if (error instanceof WorkbenchError) return broken(error.message);
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return broken(`${folder} has no manifest.yaml.`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return broken(`${folder} has no manifest.yaml.`);
+    if (code !== undefined) return broken(`${path} cannot be read (${code}).`);
     throw error;
   }
 }

@@ -22,3 +22,10 @@ test("tasks × harnesses × policies × k, with equal seeds where only harness o
   expect([...seeds.values()].every((set) => set.size === 1)).toBe(true);
   expect(new Set(planned.map((rollout) => rollout.seed)).size).toBe(6);
 });
+
+test("an experiment without end is refused before it fills the store", () => {
+  const endless = { ...spec, k: 1_000_000_000 };
+  expect(() => planRollouts({ spec: endless, tasks: [task("a")], harnesses: [harness("x")] }, "e-1", 5, () => "r-1")).toThrow(
+    "The experiment would have 2000000000 rollouts; at most 20000 are possible.",
+  );
+});

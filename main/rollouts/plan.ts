@@ -2,9 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { deriveSeed } from "../../engine/statistics/index.ts";
 import type { ExperimentSpec } from "../api/views.ts";
+import { WorkbenchError } from "../errors.ts";
 import type { HarnessManifest } from "../harnesses/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
 import type { Task } from "../tasks/index.ts";
+
+/** More would hold the service up for minutes while they are written. */
+const rolloutLimit = 20_000;
 
 export interface PlannedExperiment {
   readonly spec: ExperimentSpec;
@@ -22,6 +26,13 @@ export function planRollouts(
   now: number,
   newId: () => string,
 ): readonly RolloutRecord[] {
+  const wanted = tasks.length * harnesses.length * new Set(spec.policies).size * spec.k;
+  if (wanted > rolloutLimit)
+    throw new WorkbenchError(
+      "usage",
+      `The experiment would have ${wanted} rollouts; at most ${rolloutLimit} are possible.`,
+      "Lower k, or split it into several experiments.",
+    );
   const records: RolloutRecord[] = [];
   for (const task of tasks) {
     for (const harness of harnesses) {

@@ -117,8 +117,8 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     const refusals = tasks.map((task) => refusalOf(task, spec.sandbox, manifests));
     const [first] = refusals;
     if (first !== undefined && first !== null && refusals.every((refusal) => refusal !== null)) throw first;
-    if (store.experiment(experiment.id) === null) store.createExperiment(experiment);
     const rollouts = planRollouts({ spec, tasks, harnesses: manifests }, experiment.id, experiment.createdAt, idMaker(store));
+    if (store.experiment(experiment.id) === null) store.createExperiment(experiment);
     store.createRollouts(rollouts);
     store.appendEvent({
       at: Date.now(),

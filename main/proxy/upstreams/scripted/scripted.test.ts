@@ -96,10 +96,10 @@ describe("answers", () => {
 describe("a file that is wrong is told with its line", () => {
   test.each([
     ["version: 1\nname: t\nrules:\n  - wen: {}\n    answer: {text: x}", "t.yaml:4"],
-    ["version: 1\nname: t\nrules:\n  - when: {last: {regex: '('}}\n    answer: {text: x}", "t.yaml:4: rules.0.when.last"],
+    ["version: 1\nname: t\nrules:\n  - when: {last: {regex: '('}}\n    answer: {text: x}", "t.yaml:4: `rules.0.when.last"],
     ["version: 1\nname: t\nrules:\n  - answer: {text: x}\n    steps: [{text: y}]", "not both"],
     ["version: 1\nname: [\n", "t.yaml:"],
-    ["version: 2\nname: t\nrules: []", "t.yaml:1: version"],
+    ["version: 2\nname: t\nrules: []", "t.yaml:1: `version` must be 1."],
   ])("%s", (source, phrase) => {
     expect(() => parseScript(source, "t.yaml")).toThrow(WorkbenchError);
     expect(() => parseScript(source, "t.yaml")).toThrow(phrase);
