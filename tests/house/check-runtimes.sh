@@ -17,7 +17,7 @@ try() { # try NAME NODE_BINARY NODE_HEADERS NPM_CLI
     cd "$clone"
     export PATH="$work/bin-$name:$PATH"
     [ -n "$headers" ] && export npm_config_nodedir="$headers"
-    node "$npm" ci --no-progress --silent && node node_modules/vitest/vitest.mjs run --project unit --reporter=dot && node main/launch.mjs doctor --json --data "$work/data-$name" >/dev/null
+    node "$npm" ci --no-progress --silent && node node_modules/vitest/vitest.mjs run --project unit --reporter=./tests/house/closing-line.ts && node main/launch.mjs doctor --json --data "$work/data-$name" >/dev/null
   ); then passed=$((passed + 1)) && echo "$name: ok"; else failed=$((failed + 1)) && echo "$name: FAILED"; fi
 }
 
