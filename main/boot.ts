@@ -1,6 +1,6 @@
 /** Starts the workbench's parts in order of dependence, and ends them in reverse. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobHash } from "../engine/conversation/index.ts";
 import type { WorkbenchParts } from "./api/index.ts";
@@ -23,7 +23,6 @@ export interface Workbench extends WorkbenchParts {
 export async function bootWorkbench(options: { readonly dataFolder: string }): Promise<Workbench> {
   const product = productFolder();
   const resources = join(product, "resources");
-  const runtime = runtimeFolder(options.dataFolder);
   const cache = cacheFolder();
   mkdirSync(options.dataFolder, { recursive: true });
   const undo: (() => Promise<void> | void)[] = [];
@@ -33,6 +32,8 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
   try {
     const store = openStore(options.dataFolder);
     undo.push(() => store.close());
+    const runtime = emptyRuntimeFolder(options.dataFolder);
+    undo.push(() => rmSync(runtime, { recursive: true, force: true }));
     const ownerId = ownerOf(store);
     const proxy = await startProxy({ store });
     undo.push(() => proxy.close());
@@ -82,6 +83,12 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     await close();
     throw error;
   }
+}
+
+/** Sockets of a service that was killed are of no use to anyone; the store's lock says that no other service runs. */
+function emptyRuntimeFolder(dataFolder: string): string {
+  rmSync(runtimeFolder(dataFolder), { recursive: true, force: true });
+  return runtimeFolder(dataFolder);
 }
 
 /** One id a data folder, so that a service never touches another's sandboxes. */

@@ -13,23 +13,63 @@ const program = new Command("openforge")
   .enablePositionalOptions()
   .action(start);
 
+/** The command whose use was wrong. */
+let failing: Command = program;
+
 for (const command of allVerbs()) program.addCommand(command);
 setContractExitCodes(program);
 
 /** Commander ends with 1 on wrong usage; the contract says 2, and with --json the fault is a document. */
 function setContractExitCodes(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => undefined });
+  command.exitOverride((error) => {
+    failing = command;
+    throw error;
+  });
+  command.configureOutput({ outputError: () => undefined });
   for (const child of command.commands) setContractExitCodes(child);
 }
 
+/** `runs show` for its help. */
+function pathOf(command: Command): string {
+  const above = command.parent === null ? "" : `${pathOf(command.parent)} `;
+  return `${above}${command.name()}`;
+}
+
+/** The first word that is no option of the program itself nor the value of one. */
+function verbOf(words: readonly string[]): string | null {
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? "";
+    if (word === "--data" || word === "--port") index += 1;
+    else if (!word.startsWith("-")) return word;
+  }
+  return null;
+}
+
+function requireKnownVerb(words: readonly string[]): void {
+  const verb = verbOf(words);
+  if (verb === null || verb === "help" || program.commands.some((command) => command.name() === verb)) return;
+  throw new CommanderError(2, "commander.unknownCommand", `There is no verb \`${verb}\`.`);
+}
+
+/** Commander's words as a sentence of ours. */
+function usageSentence(text: string): string {
+  const line = text
+    .replace(/^error: /, "")
+    .replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?")
+    .replace(/^\(outputHelp\)$/, "A verb is missing.");
+  const sentence = `${line.slice(0, 1).toUpperCase()}${line.slice(1)}`;
+  return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
 try {
+  requireKnownVerb(process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode === 0) process.exitCode = 0;
   else {
-    const message = `${error.message.replace(/^error: /, "").replace(/^\(outputHelp\)$/, "A verb is missing")}.`.replace(/\.\.$/, ".");
-    printFailure({ code: "usage", message, remedy: "See `openforge --help`.", exitCode: 2 }, process.argv.includes("--json"));
+    const remedy = `See \`${pathOf(failing)} --help\`.`;
+    printFailure({ code: "usage", message: usageSentence(error.message), remedy, exitCode: 2 }, process.argv.includes("--json"));
     process.exitCode = 2;
   }
 }

@@ -8,6 +8,8 @@ import { WorkbenchError } from "../errors.ts";
 
 /** The data folder: `--data`, else `$OPENFORGE_HOME`, else the platform's place for application data. */
 export function dataFolder(given: string | undefined): string {
+  // An empty variable in a script must not fall through to the folder of everyday work.
+  if (given === "") throw new WorkbenchError("usage", "--data names no folder.", "Give a folder, or leave --data out.");
   const chosen = given ?? process.env.OPENFORGE_HOME;
   if (chosen !== undefined && chosen !== "") return resolve(chosen);
   if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "OpenForge");
