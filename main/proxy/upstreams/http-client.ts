@@ -65,45 +65,74 @@ function noteReuse(): buildConnector.connector {
     });
 }
 
-async function attempt(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<HttpResult | { readonly resetOnReuse: string }> {
-  const url = new URL(request.url);
-  const body = request.body === undefined ? {} : { body: request.body };
+/** By a handler of its own: the library's promise brings a stream, an async iterator and their events for every short answer. */
+function attempt(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<HttpResult | { readonly resetOnReuse: string }> {
+  const { origin, path } = splitUrl(request.url);
   const type = request.body === undefined ? {} : { "content-type": "application/json" };
-  let answered = false;
-  try {
-    const response = await dispatcher.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.method,
-      headers: { accept: "application/json", ...type, ...request.headers },
-      signal,
-      ...body,
-    });
-    answered = true;
-    return {
-      ok: true,
-      status: response.statusCode,
-      contentType: headerOf(response.headers["content-type"]) ?? "",
-      retryAfter: headerOf(response.headers["retry-after"]),
-      bytes: await collect(response.body),
+  const headers = { accept: "application/json", ...type, ...request.headers };
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | null = null;
+    let head: { readonly status: number; readonly contentType: string; readonly retryAfter: string | null } | null = null;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const abort = (): void => {
+      reject(abortError(signal));
+      controller?.abort(abortError(signal));
     };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    const message = readableReason(error);
-    if (answered) return { ok: false, message: `the answer was cut: ${message}` };
-    return wasReset(error) && bytesReadBefore(error) > 0 ? { resetOnReuse: message } : { ok: false, message };
-  }
+    if (signal.aborted) {
+      abort();
+      return;
+    }
+    signal.addEventListener("abort", abort, { once: true });
+    const done = (result: HttpResult | { readonly resetOnReuse: string }): void => {
+      signal.removeEventListener("abort", abort);
+      resolve(result);
+    };
+    dispatcher.dispatch(
+      { origin, path, method: request.method, headers, ...(request.body === undefined ? {} : { body: request.body }) },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (signal.aborted) started.abort(abortError(signal));
+        },
+        onResponseStart(_, status, received) {
+          if (status < 200) return;
+          head = { status, contentType: headerOf(received["content-type"]) ?? "", retryAfter: headerOf(received["retry-after"]) };
+        },
+        onResponseData(current, chunk) {
+          size += chunk.length;
+          if (size > answerLimitBytes) current.abort(new Error(`it is larger than ${answerLimitBytes / 1024 / 1024} MiB`));
+          else chunks.push(chunk);
+        },
+        onResponseEnd() {
+          if (head === null) done({ ok: false, message: "the answer had no head" });
+          else done({ ok: true, ...head, bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) });
+        },
+        onResponseError(_, error) {
+          const message = readableReason(error);
+          if (head !== null) done({ ok: false, message: `the answer was cut: ${message}` });
+          else done(wasReset(error) && bytesReadBefore(error) > 0 ? { resetOnReuse: message } : { ok: false, message });
+        },
+      },
+    );
+  });
 }
 
-async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > answerLimitBytes) throw new Error(`it is larger than ${answerLimitBytes / 1024 / 1024} MiB`);
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+function abortError(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error("the request was given up");
+}
+
+/** The few addresses of this process, taken apart once. */
+const splitUrls = new Map<string, { readonly origin: string; readonly path: string }>();
+
+function splitUrl(text: string): { readonly origin: string; readonly path: string } {
+  const known = splitUrls.get(text);
+  if (known !== undefined) return known;
+  const url = new URL(text);
+  const split = { origin: url.origin, path: url.pathname + url.search };
+  if (splitUrls.size >= 1000) splitUrls.clear();
+  splitUrls.set(text, split);
+  return split;
 }
 
 function headerOf(value: string | string[] | undefined): string | null {

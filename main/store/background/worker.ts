@@ -48,7 +48,10 @@ async function answer(id: number, request: Request): Promise<readonly StoreProbl
 function sync(files: readonly string[], checkpoint: Checkpoint | null): readonly StoreProblem[] {
   for (const path of files) syncFile(path);
   if (files.length > 0) syncFolder(bodyFolder);
-  if (checkpoint !== null) db.pragma(`wal_checkpoint(${checkpoint})`);
+  if (checkpoint === null) return [];
+  // The others lock writers out until they end; most of their work is done before, by the one that does not.
+  db.pragma("wal_checkpoint(PASSIVE)");
+  if (checkpoint !== "PASSIVE") db.pragma(`wal_checkpoint(${checkpoint})`);
   return [];
 }
 

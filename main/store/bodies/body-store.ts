@@ -1,7 +1,8 @@
 /**
  * Bodies by hash, counted. A body is written to the journal when it is put and gets its row when a record first refers to it; rows and
  * records commit together, so counts are exact after any crash, and a body that no record refers to is only bytes in a journal.
- * `fresh` holds every body of the journals in memory; bodies in packs are found by their hash in the database.
+ * `fresh` holds every body of the journals in memory; bodies in packs are found by their hash in the database, which is not asked for
+ * hashes that packs never held.
  */
 import { hash as digest } from "node:crypto";
 import type { BlobHash } from "../../../engine/conversation/index.ts";
@@ -10,6 +11,7 @@ import type { BlobStore, RedactionSpan, Redactor } from "../contract.ts";
 import type { Database } from "../database.ts";
 import type { DiskGuard } from "../disk-guard.ts";
 import { BodyReader } from "./body-reader.ts";
+import { createHashFilter } from "./hash-filter.ts";
 import type { Journals } from "./journals.ts";
 import { NearCache } from "./near-cache.ts";
 import { decodeRecipe } from "./recipe.ts";
@@ -88,7 +90,11 @@ export function createBodyStore(db: Database, folder: string, redactor: Redactor
     .iterate())
     fresh.set(row.hash.toString("hex"), { ...row, spans: readSpans(row.spans), awaited: 0 });
 
+  const inPacks = createHashFilter();
+  for (const hash of db.prepare<[], Buffer>("SELECT hash FROM body WHERE journal IS NULL").pluck().iterate()) inPacks.add(hash.toString("hex"));
+
   function stored(hash: string): StoredRow | undefined {
+    if (!inPacks.mayHold(hash)) return undefined;
     return storedByHash.get(Buffer.from(hash, "hex"));
   }
 
@@ -173,7 +179,9 @@ export function createBodyStore(db: Database, folder: string, redactor: Redactor
       for (const body of bodies) {
         const row = move.get(body.recipe, body.key, body.journal);
         if (row === undefined) continue;
-        open.packed.push(row.hash.toString("hex"));
+        const hash = row.hash.toString("hex");
+        open.packed.push(hash);
+        inPacks.add(hash);
         for (const run of decodeRecipe(body.recipe))
           for (let key = run.first; key < run.first + run.count; key++) counts.set(key, (counts.get(key) ?? 0) + 1);
       }

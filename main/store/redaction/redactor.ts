@@ -8,6 +8,8 @@ import { secretForms } from "./forms.ts";
 import { createScanner, type Needle, type Scanner } from "./scanner.ts";
 
 const shortestSecret = 6;
+/** Headers whose redaction is remembered: a harness sends the same ones with every call. */
+const mostHeaders = 2000;
 /** A header whose whole value is a credential, whatever it holds. */
 const credentialHeader = /(^|[-_])(authorization|cookie2?|api[-_]?key|access[-_]?key|auth|token|secret|password|credentials?)$/i;
 
@@ -21,6 +23,12 @@ interface Secret {
 export function createRedactor(): Redactor {
   const secrets: Secret[] = [];
   let scanner: Scanner | null = createScanner([]);
+  const knownHeaders = new Map<string, readonly [name: string, value: string]>();
+
+  function changed(): void {
+    scanner = null;
+    knownHeaders.clear();
+  }
 
   const find: Scanner = (text) => {
     scanner ??= createScanner(needlesOf(secrets));
@@ -40,6 +48,16 @@ export function createRedactor(): Redactor {
     return spans.length === 0 ? value : Buffer.from(blank(original, spans)).toString("utf8");
   };
 
+  function header(name: string, value: string): readonly [name: string, value: string] {
+    const line = `${name}\n${value}`;
+    const known = knownHeaders.get(line);
+    if (known !== undefined) return known;
+    const redacted = [text(name), credentialHeader.test(name) ? blankCredential(name, value) : text(value)] as const;
+    if (knownHeaders.size >= mostHeaders) knownHeaders.clear();
+    knownHeaders.set(line, redacted);
+    return redacted;
+  }
+
   return {
     declare(name, value, rolloutId) {
       if (value.length < shortestSecret)
@@ -50,20 +68,18 @@ export function createRedactor(): Redactor {
         );
       if (secrets.some((known) => known.value === value && known.rolloutId === rolloutId)) return;
       secrets.push({ name: plainName(name), value, rolloutId, forms: secretForms(value) });
-      scanner = null;
+      changed();
     },
     forget(rolloutId) {
       const kept = secrets.filter((secret) => secret.rolloutId !== rolloutId);
       if (kept.length === secrets.length) return;
       secrets.splice(0, secrets.length, ...kept);
-      scanner = null;
+      changed();
     },
     text,
     bytes,
     headers(headers) {
-      return Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [text(name), credentialHeader.test(name) ? blankCredential(name, value) : text(value)]),
-      );
+      return Object.fromEntries(Object.entries(headers).map(([name, value]) => header(name, value)));
     },
   };
 }
