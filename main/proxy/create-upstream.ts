@@ -52,10 +52,10 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
 async function createEmbeddedUpstream(definition: Extract<UpstreamDefinition, { kind: "embedded" }>, parts: UpstreamParts): Promise<Upstream> {
   if (parts.embedded === undefined)
     throw new WorkbenchError("unavailable", "Embedded policies are not offered here.", "Start the workbench's own service.");
-  const { id, folder } = definition;
+  const { id, folder, maxTokens } = definition;
   const text = await loadPolicyText(folder);
   const lease = await parts.embedded.samplers.acquire(await samplerOptions(folder, definition));
-  return createEmbedded({ id, folder, text, lease });
+  return createEmbedded({ id, folder, text, lease, maxTokens: maxTokens ?? null });
 }
 
 export function keyOf(

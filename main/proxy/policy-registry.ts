@@ -6,6 +6,7 @@ import { type CaptureLevel, captureLevels } from "../../engine/conversation/inde
 import { WorkbenchError } from "../errors.ts";
 import { createUpstream, keyOf, type UpstreamParts } from "./create-upstream.ts";
 import { firstIssue } from "./dialects/zod-issue.ts";
+import { embeddedDefinition, isEmbedded } from "./embedded-name.ts";
 import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } from "./policy-contract.ts";
 import { introduce, lostAt, probeUpstream } from "./probe.ts";
 import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
@@ -43,7 +44,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   async function definitionOf(name: string): Promise<UpstreamDefinition> {
     if (name === builtInId) return builtIn;
     if (name.startsWith("scripted:")) return { kind: "scripted", id: name, file: resolvePath(name.slice("scripted:".length)) };
-    if (name.startsWith(embeddedPrefix)) return embeddedDefinition(name, options.embedded?.modelsFolder ?? null);
+    if (isEmbedded(name)) return embeddedDefinition(name, options.embedded?.modelsFolder ?? null);
     const known = find(name);
     if (known !== null) return known.definition;
     if (/^https?:\/\//.test(name)) return fromInput({ id: urlId(name), url: name });
@@ -124,23 +125,6 @@ function describe(definition: UpstreamDefinition, capture: CaptureLevel | null, 
 function addressOf(definition: UpstreamDefinition): string {
   if (definition.kind === "scripted") return definition.file;
   return definition.kind === "embedded" ? definition.folder : definition.url;
-}
-
-const embeddedPrefix = "embedded:";
-
-/** A folder, or the name of an imported model. */
-function embeddedDefinition(name: string, modelsFolder: string | null): UpstreamDefinition {
-  const given = name.slice(embeddedPrefix.length);
-  const imported = modelsFolder === null || given.includes("/") ? null : join(modelsFolder, given);
-  const folder = imported !== null && existsSync(imported) ? imported : resolvePath(given);
-  if (given === "" || !existsSync(join(folder, "config.json"))) {
-    throw new WorkbenchError(
-      "not-found",
-      `There is no model in ${folder}.`,
-      "Name a Hugging Face folder, or import a file first: openforge policy import PATH.",
-    );
-  }
-  return { kind: "embedded", id: name, folder, deterministic: false };
 }
 
 /** `http://127.0.0.1:8000/v1` → `127.0.0.1-8000`. */

@@ -38,6 +38,10 @@ interface Known {
 /** Bodies kept to read from (main line and subagents), and their bytes in all. */
 const mostKnown = 6;
 const mostKnownBytes = 8 * 1024 * 1024;
+/** A body that differs from an earlier one in so many last items goes on from it. */
+const mostRereadItems = 1;
+/** Marks that a body takes over, for bodies that part earlier. */
+const mostOlderMarks = 10;
 
 const plainReply: ReplyShape = { model: "", stream: false, includeUsage: false, encryptedReasoning: false, parallelToolCalls: true };
 const halfNote = "The request holds half of a character; the policy was given U+FFFD in its place.";
@@ -74,9 +78,11 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
     return decoded.ok ? fault : decoded.fault;
   }
 
-  function remember(made: Known): void {
+  /** A body takes the place of the one that it goes on from: old bodies that live on are what the garbage collector is slow with. */
+  function remember(made: Known, from: Known | null): void {
     let bytes = 0;
-    known = [made, ...known].slice(0, mostKnown).filter((each, index) => {
+    const goesOn = from !== null && made.body.known.items >= from.body.itemEnds.length - mostRereadItems;
+    known = [made, ...(goesOn ? known.filter((each) => each !== from) : known)].slice(0, mostKnown).filter((each, index) => {
       bytes += each.body.bytes.length;
       return index === 0 || bytes <= mostKnownBytes;
     });
@@ -105,7 +111,7 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
         const { key, made } = keyed(request.dialect, keyingOf(request.dialect), read, decoded);
         // Bodies that need mending are rare and always read whole.
         const hasHalves = holdsHalfCharacter(read.body);
-        if (!hasHalves) remember(made);
+        if (!hasHalves) remember(made, read.from);
         const { conversation, reply } = decoded;
         return {
           ...rest,
@@ -145,7 +151,9 @@ function keyed(
   const tools = toolsOf(body, from, keying);
   const key = keying.bodyKey(body.value, keys.at(-1) ?? listKey, (name) => (name === "tools" ? (tools?.key ?? null) : null));
   const marks = decoded.marks.map((mark) => ({ ...mark, listKey: mark.items > count ? (keys[mark.items - count - 1] ?? "") : listKey }));
-  return { key, made: { dialect: dialect.id, body, marks: marks.filter((mark) => mark.items > 0 && mark.items >= count), tools } };
+  const fresh = marks.filter((mark) => mark.items > 0 && mark.items >= count);
+  const older = from?.marks.filter((mark) => mark.items < Math.max(1, count)).slice(0, mostOlderMarks) ?? [];
+  return { key, made: { dialect: dialect.id, body, marks: [...fresh, ...older], tools } };
 }
 
 function toolsOf(body: ScannedBody, from: Known | null, keying: RequestKeying): Known["tools"] {

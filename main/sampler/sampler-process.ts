@@ -45,7 +45,7 @@ class SamplerProcess {
     const { provider, writesInPlace } = runtime;
     return {
       sampler: new SamplerProcess(model, blank, generator),
-      info: { contextWindow: capacity - 1, lanes: options.lanes, provider, writesInPlace },
+      info: { contextWindow: options.contextWindow, lanes: options.lanes, provider, writesInPlace },
     };
   }
 

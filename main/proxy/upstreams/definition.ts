@@ -51,6 +51,8 @@ export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
     /** Left out = by the memory of this machine. */
     lanes: z.number().int().positive().optional(),
     contextWindow: z.number().int().positive().optional(),
+    /** Tokens of one answer at most, whatever a harness asks for: small models do not always end by themselves. */
+    maxTokens: z.number().int().positive().optional(),
     /** Repeats to the bit whatever the order of calls; somewhat slower. */
     deterministic: z.boolean().default(false),
   }),

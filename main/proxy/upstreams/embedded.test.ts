@@ -43,7 +43,7 @@ async function answer(changes: Partial<UpstreamRequest> = {}) {
 }
 
 test("gives ids with log-probabilities whose text is the message", async () => {
-  expect(upstream).toMatchObject({ kind: "embedded", capture: "ids+logprobs", takesTokenIds: true, contextWindow: 639, tokenizerFolder: folder });
+  expect(upstream).toMatchObject({ kind: "embedded", capture: "ids+logprobs", takesTokenIds: true, contextWindow: 512, tokenizerFolder: folder });
   const { tokens, message, usage, policyVersion } = await answer();
   const { tokenizer, builder } = await loadPolicyText(folder);
   expect(policyVersion).toBe("tiny");

@@ -15,9 +15,11 @@ export interface EmbeddedOptions {
   readonly folder: string;
   readonly text: PolicyText;
   readonly lease: SamplerLease;
+  /** Tokens of one answer at most. */
+  readonly maxTokens: number | null;
 }
 
-export function createEmbedded({ id, folder, text, lease }: EmbeddedOptions): Upstream {
+export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedOptions): Upstream {
   const { sampler } = lease;
   const { contextWindow } = sampler.info;
 
@@ -31,7 +33,7 @@ export function createEmbedded({ id, folder, text, lease }: EmbeddedOptions): Up
         promptIds: prompt.ids,
         sampling: settingsOf(sampling),
         endIds: request.endIds ?? text.builder.endIds,
-        maxTokens: Math.min(room, sampling.maxTokens ?? room),
+        maxTokens: Math.min(room, sampling.maxTokens ?? room, maxTokens ?? room),
         stopStrings: sampling.stop ?? [],
         seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.attempt, request.callIndex),
         version: baseVersion,
