@@ -2,7 +2,7 @@
  * Holds the code to the table of the house. Prints every breach with the rule it breaks and exits 1.
  * Also: a capability folder is entered by its index.ts only.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -52,7 +52,9 @@ const layers: readonly Layer[] = [
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const importPattern = /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/g;
 
+/** A layer without files yet has no folder in a clone. */
 function sourceFiles(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|tsx)$/.test(entry.name) && !entry.name.endsWith(".d.ts"))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"));
