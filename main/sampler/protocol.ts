@@ -1,4 +1,4 @@
-/** What the service and a sampler process say to each other, over the process's own channel (structured clones). */
+/** What a sampler process is opened with and asked. */
 import type { SamplingSettings } from "../../engine/decoding/index.ts";
 import type { LoraSettings } from "../../engine/models/index.ts";
 
@@ -51,25 +51,16 @@ export interface SamplerCounts {
   readonly steps: number;
 }
 
-export type ToSampler =
-  | { readonly type: "open"; readonly options: SamplerOptions }
-  | { readonly type: "sample"; readonly id: number; readonly request: SampleRequest }
-  | { readonly type: "cancel"; readonly id: number }
+export type SamplerAsk =
+  | { readonly type: "sample"; readonly request: SampleRequest }
   /** A version is the base with a PEFT adapter, or the base itself. */
-  | { readonly type: "publish"; readonly id: number; readonly version: string; readonly adapterFolder: string | null }
-  | { readonly type: "retire"; readonly id: number; readonly version: string }
-  | { readonly type: "count"; readonly id: number };
+  | { readonly type: "publish"; readonly version: string; readonly adapterFolder: string | null }
+  | { readonly type: "retire"; readonly version: string }
+  | { readonly type: "count" };
 
-export type SamplerFailure =
-  | { readonly kind: "context-overflow"; readonly promptTokens: number; readonly message: string }
-  | { readonly kind: "failed"; readonly message: string };
-
-export type FromSampler =
-  | { readonly type: "opened"; readonly info: SamplerInfo }
-  | { readonly type: "not-opened"; readonly message: string }
-  | { readonly type: "sampled"; readonly id: number; readonly sample: Sample }
-  | { readonly type: "done"; readonly id: number; readonly counts: SamplerCounts }
-  | { readonly type: "failed"; readonly id: number; readonly failure: SamplerFailure };
+export type SamplerReply = { readonly type: "sampled"; readonly sample: Sample } | { readonly type: "done"; readonly counts: SamplerCounts };
 
 /** The version of the weights as they lie in the model folder. */
 export const baseVersion = "base";
+/** Kind of failure of a prompt that leaves no room for an answer. */
+export const overflowKind = "context-overflow";

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Answer, Conversation, Sampling } from "../../../engine/conversation/index.ts";
 import type { SamplingSettings } from "../../../engine/decoding/index.ts";
 import { deriveSeed } from "../../../engine/statistics/index.ts";
-import { baseVersion, type SamplerLease } from "../../sampler/index.ts";
+import { baseVersion, overflowKind, type SamplerLease } from "../../sampler/index.ts";
 import { toolCallId } from "../answer-form.ts";
 import type { PolicyText } from "../policy-text.ts";
 import { overflowFailure } from "../token-in.ts";
@@ -42,7 +42,7 @@ export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedO
     );
     if (result.ok) return { ok: true, ...answerOf(request, prompt, result.sample) };
     const { failure } = result;
-    if (failure.kind === "context-overflow") return { ok: false, failure: overflowFailure(contextWindow, failure.promptTokens) };
+    if (failure.kind === overflowKind) return { ok: false, failure: overflowFailure(contextWindow, prompt.ids.length) };
     const lost = failure.kind === "lost";
     return {
       ok: false,
