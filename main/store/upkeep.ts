@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Background } from "./background/background.ts";
-import type { Checkpoint, JournalBody, PackedPart } from "./background/messages.ts";
+import type { Checkpoint, PackedPart } from "./background/messages.ts";
 import type { BodyStore } from "./bodies/body-store.ts";
 import type { Journals } from "./bodies/journals.ts";
 import type { FrameLocation, PackWriter } from "./bodies/pack.ts";
@@ -42,19 +42,13 @@ const largeLogBytes = 128 * 1024 * 1024;
 /** A log of this size is cut back when idle. */
 const smallLogBytes = 4 * 1024 * 1024;
 /** Journals of this size are compacted even while rollouts run. */
-const largeJournalBytes = 256 * 1024 * 1024;
-/** Bodies named in one message to the worker. */
-const bodiesAtOnce = 5000;
+const largeJournalBytes = 512 * 1024 * 1024;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { dataFolder, db, writer, bodies, journals, packs, background, explain } = parts;
   const log = join(dataFolder, `${databaseFile}-wal`);
   const running = db.prepare("SELECT 1 FROM rollout WHERE phase <> 'ended' LIMIT 1");
-  const journalBodies = db.prepare<[], Omit<JournalBody, "hash"> & { hash: Buffer }>(
-    "SELECT key, owner, hash, journal, offset FROM body WHERE journal IS NOT NULL ORDER BY owner, key",
-  );
   const inJournal = db.prepare<[number]>("SELECT 1 FROM body WHERE journal = ? LIMIT 1");
-  const lastChunk = db.prepare<[], { key: number | null }>("SELECT max(key) AS key FROM chunk");
   const insertFrame = db.prepare("INSERT INTO frame (pack, offset, stored, length) VALUES (?, ?, ?, ?)");
   const insertChunk = db.prepare("INSERT INTO chunk (key, hash, frame, offset, length, refs) VALUES (?, ?, ?, ?, ?, 0)");
 
@@ -143,12 +137,10 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   async function compact(): Promise<void> {
     writer.flush();
     journals.seal();
-    const rows = journalBodies.all();
-    for (let first = 0; first < rows.length; first += bodiesAtOnce) {
-      const some = rows.slice(first, first + bodiesAtOnce).map((row) => ({ ...row, hash: row.hash.toString("hex") }));
-      await background.ask({ type: "compact", bodies: some, nextChunk: (lastChunk.get()?.key ?? 0) + 1 }, adopt);
+    if (journals.sealed().length > 0) {
+      await background.ask({ type: "compact" }, adopt);
+      await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint: "PASSIVE" });
     }
-    if (rows.length > 0) await background.ask({ type: "sync", files: journals.takeUnsynced(), checkpoint: "PASSIVE" });
     const awaited = bodies.journalsAwaited();
     for (const number of journals.sealed()) {
       if (awaited.has(number) || inJournal.get(number) !== undefined) continue;

@@ -15,8 +15,8 @@ export interface JournalBody {
 export type Request =
   /** fsync these files, then, if asked, move the write-ahead log into the database. */
   | { readonly type: "sync"; readonly files: readonly string[]; readonly checkpoint: Checkpoint | null }
-  /** Cut bodies into chunks and give back frames; each must be acknowledged by `adopted` before the next comes. */
-  | { readonly type: "compact"; readonly bodies: readonly JournalBody[]; readonly nextChunk: number }
+  /** Cut all bodies of the journals into chunks and give back frames; each must be acknowledged by `adopted` before the next comes. */
+  | { readonly type: "compact" }
   | { readonly type: "verify" };
 
 export interface NewChunk {

@@ -31,7 +31,7 @@ async function pack(
   });
   let frames = 0;
   for (;;) {
-    const step = await source.next();
+    const step = source.next();
     if (step.done) return { chunks, bodies: byKey, frames, problems: step.value.length };
     const { frame, bodies: complete } = step.value;
     if (frame !== null) {

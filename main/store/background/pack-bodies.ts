@@ -27,11 +27,11 @@ interface CutBody {
   readonly chunks: readonly { readonly start: number; readonly end: number; readonly key: number }[];
 }
 
-export async function* packBodies(
+export function* packBodies(
   bodies: readonly JournalBody[],
   nextChunk: number,
   source: PackingSource,
-): AsyncGenerator<PackedPart, readonly StoreProblem[]> {
+): Generator<PackedPart, readonly StoreProblem[]> {
   const problems: StoreProblem[] = [];
   const known = new Map<string, number>();
   let next = nextChunk;
@@ -40,7 +40,7 @@ export async function* packBodies(
   let groupBytes = 0;
   let complete: { key: number; journal: number; recipe: Uint8Array }[] = [];
 
-  async function part(): Promise<PackedPart> {
+  function part(): PackedPart {
     const chunks: NewChunk[] = [];
     let offset = 0;
     for (const { bytes, key, hash } of group) {
@@ -48,7 +48,7 @@ export async function* packBodies(
       offset += bytes.length;
     }
     const plain = Buffer.concat(group.map((chunk) => chunk.bytes));
-    const frame = group.length === 0 ? null : { bytes: await encodeFrame(plain), length: plain.length, chunks };
+    const frame = group.length === 0 ? null : { bytes: encodeFrame(plain), length: plain.length, chunks };
     const ready = { frame, bodies: complete };
     group = [];
     groupBytes = 0;
@@ -87,12 +87,12 @@ export async function* packBodies(
       const end = same?.end ?? chunkEnd(bytes, start);
       chunks.push({ start, end, key: same?.key ?? keyOfChunk(bytes.subarray(start, end)) });
       start = end;
-      if (groupBytes >= frameBytes) yield await part();
+      if (groupBytes >= frameBytes) yield part();
     }
     complete.push({ key: body.key, journal: body.journal, recipe: encodeRecipe(chunks.map((chunk) => chunk.key)) });
     previous = { owner: body.owner, bytes, chunks };
   }
-  if (group.length > 0 || complete.length > 0) yield await part();
+  if (group.length > 0 || complete.length > 0) yield part();
   return problems;
 }
 

@@ -1,5 +1,6 @@
 /** The store's worker thread: everything slow that must not stop the event loop of the service. See `messages.ts`. */
 import { hash as digest } from "node:crypto";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { BodyReader } from "../bodies/body-reader.ts";
@@ -15,6 +16,8 @@ const acknowledgements = new Map<number, (go: boolean) => void>();
 
 const db: Database = new (loadSqlite())(join(dataFolder, databaseFile), { fileMustExist: true });
 db.pragma("synchronous = NORMAL");
+// Only Linux has priorities of threads: there the calls of harnesses go first. Elsewhere this would slow the whole service.
+if (process.platform === "linux") setPriority(0, 5);
 
 parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "end") {
@@ -39,7 +42,7 @@ async function answer(id: number, request: Request): Promise<readonly StoreProbl
     case "sync":
       return sync(request.files, request.checkpoint);
     case "compact":
-      return compact(id, request.bodies, request.nextChunk);
+      return compact(id);
     case "verify":
       return withReader((reader) => [...verifyStore(db, reader)]);
   }
@@ -55,12 +58,20 @@ function sync(files: readonly string[], checkpoint: Checkpoint | null): readonly
   return [];
 }
 
-async function compact(id: number, bodies: readonly JournalBody[], nextChunk: number): Promise<readonly StoreProblem[]> {
+async function compact(id: number): Promise<readonly StoreProblem[]> {
+  const rows = db
+    .prepare<[], Omit<JournalBody, "hash"> & { hash: Buffer }>(
+      "SELECT key, owner, hash, journal, offset FROM body WHERE journal IS NOT NULL ORDER BY owner, key",
+    )
+    .all();
+  const bodies = rows.map((row) => ({ ...row, hash: row.hash.toString("hex") }));
+  // Only compaction adds chunks, one at a time.
+  const lastChunk = db.prepare<[], { key: number | null }>("SELECT max(key) AS key FROM chunk").get();
   const find = db.prepare<[Uint8Array], { key: number }>("SELECT key FROM chunk WHERE hash = ?");
   const location = db.prepare<[number], { size: number }>("SELECT size FROM body WHERE key = ?");
   const reader = new BodyReader(db, bodyFolder);
   try {
-    const parts = packBodies(bodies, nextChunk, {
+    const parts = packBodies(bodies, (lastChunk?.key ?? 0) + 1, {
       findChunk: (hash) => find.get(hash)?.key ?? null,
       read(body) {
         const row = location.get(body.key);
@@ -71,7 +82,7 @@ async function compact(id: number, bodies: readonly JournalBody[], nextChunk: nu
       },
     });
     for (;;) {
-      const step = await parts.next();
+      const step = parts.next();
       if (step.done) return step.value;
       const go = new Promise<boolean>((resolve) => acknowledgements.set(id, resolve));
       say({ type: "part", id, part: step.value });

@@ -6,8 +6,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, brotliDecompressSync, constants, crc32 } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from "node:zlib";
 
 const magic = 0x3146464f;
 const headerLength = 20;
@@ -33,9 +32,9 @@ export function packNumber(fileName: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** Compresses a group of chunks into a whole frame, header included. */
-export async function encodeFrame(plain: Uint8Array): Promise<Uint8Array> {
-  const packed = await promisify(brotliCompress)(plain, {
+/** Compresses a group of chunks into a whole frame, header included. In the calling thread, whose priority then counts. */
+export function encodeFrame(plain: Uint8Array): Uint8Array {
+  const packed = brotliCompressSync(plain, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: quality,
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
