@@ -5,7 +5,12 @@ const native = [/^better-sqlite3/, /^onnxruntime-node/, /^cpu-features/, /^ssh2/
 /** Service and command line as ES modules for plain Node; the shell as CommonJS, which every Electron can load. */
 export default defineConfig([
   {
-    input: { cli: "main/cli.ts", "store-worker": "main/store/background/worker.ts", "sampler-process": "main/sampler/sampler-process.ts" },
+    input: {
+      cli: "main/cli.ts",
+      "store-worker": "main/store/background/worker.ts",
+      "sampler-process": "main/sampler/sampler-process.ts",
+      "trainer-process": "main/training/embedded/trainer-process.ts",
+    },
     platform: "node",
     external: native,
     tsconfig: false,

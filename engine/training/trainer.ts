@@ -88,8 +88,13 @@ export class Trainer {
 
   /** Scores of every sequence; rows of sequences that are too long stay 0. */
   async score(sequences: readonly Int32Array[], options: Omit<StepOptions, "rate"> = {}): Promise<Scores> {
+    return this.scoreWith(this.#options.model, sequences, options);
+  }
+
+  /** Scores by another model, cut into the same micro-batches: a frozen reference. */
+  async scoreWith(model: SequenceModel, sequences: readonly Int32Array[], options: Omit<StepOptions, "rate"> = {}): Promise<Scores> {
     const { batches } = this.#plan(sequences);
-    return this.#scoreAll(sequences, batches, options, (done) => options.onProgress?.(done, batches.length));
+    return this.#scoreAll(model, sequences, batches, options, (done) => options.onProgress?.(done, batches.length));
   }
 
   /** Cross-entropy on the tokens of `mask`. null: nothing to train. */
@@ -123,7 +128,8 @@ export class Trainer {
     if (maskTotal(mask) === 0) return null;
     const passes = options.known === undefined ? 2 : 1;
     const total = passes * batches.length;
-    const scores = options.known ?? (await this.#scoreAll(sequences, batches, options, (done) => options.onProgress?.(done, total)));
+    const scores =
+      options.known ?? (await this.#scoreAll(this.#options.model, sequences, batches, options, (done) => options.onProgress?.(done, total)));
     const { loss, coefficients, metrics } = objectiveOf(scores);
     const progress = (done: number): void => options.onProgress?.((passes - 1) * batches.length + done, total);
     const { gradients } = await this.#accumulate(sequences, batches, coefficients, options, progress);
@@ -138,6 +144,7 @@ export class Trainer {
   }
 
   async #scoreAll(
+    model: SequenceModel,
     sequences: readonly Int32Array[],
     batches: readonly MicroBatch[],
     { signal }: Pick<StepOptions, "signal">,
@@ -146,7 +153,7 @@ export class Trainer {
     const collected = new ScoreCollector(sequences);
     for (const [index, batch] of batches.entries()) {
       stopIfAborted(signal);
-      collected.add(batch, await this.#options.model.score(memberBatch(sequences, batch)));
+      collected.add(batch, await model.score(memberBatch(sequences, batch)));
       onDone(index + 1);
     }
     return collected.scores;
@@ -174,6 +181,7 @@ export class Trainer {
       collected.add(batch, scores);
       onDone(index + 1);
     }
+    stopIfAborted(signal);
     return { gradients: sum.take(), logprobs: collected.scores.logprobs };
   }
 

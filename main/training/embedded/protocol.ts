@@ -1,0 +1,74 @@
+/** What a trainer process is opened with and asked. */
+import type { Matrix } from "../../../engine/algorithms/index.ts";
+import type { LoraSettings } from "../../../engine/models/index.ts";
+import type { AdamWSettings } from "../../../engine/optimiser/index.ts";
+import type { Algorithm, MemoryEstimate, RolloutOutcome, StepReport } from "../../../engine/training/index.ts";
+
+export interface TrainerSettings {
+  /** Hugging Face folder of the model that is trained, or that carries the adapter. */
+  readonly modelFolder: string;
+  /** null = all weights are trained. */
+  readonly lora: LoraSettings | null;
+  /** A value head on the last hidden state, for PPO. */
+  readonly valueHead: boolean;
+  readonly withEntropy: boolean;
+  readonly optimiser: AdamWSettings;
+  readonly clipNorm: number;
+  readonly stopNorm: number;
+  /** Positions of one micro-batch, and tokens of a sequence, at most. */
+  readonly limits: { readonly positions: number; readonly longest: number };
+  /** Bytes; chunking and checkpointing are chosen to fit. */
+  readonly memoryBudget: number;
+  /** Of the adapter's and value head's first values. */
+  readonly seed: number;
+  readonly threads: number | null;
+  /** Checkpoint to go on from; null = begin. */
+  readonly resumeFrom: string | null;
+}
+
+export interface TrainerInfo {
+  readonly provider: { readonly name: string; readonly reason: string };
+  readonly estimate: MemoryEstimate;
+  /** How memory is spent, in words. */
+  readonly plan: string;
+  readonly trainedParameters: number;
+  /** Updates made so far, and what the run stored beside them. */
+  readonly step: number;
+  readonly position: string | null;
+}
+
+/** A policy step: rows are chains of rollouts. */
+export interface PolicyBatch {
+  readonly sequences: readonly Int32Array[];
+  readonly mask: Matrix;
+  readonly rollouts: readonly RolloutOutcome[];
+  readonly rolloutOfRow: readonly number[];
+  /** By the sampler; null = not known. */
+  readonly sampler: Matrix | null;
+  readonly algorithm: Algorithm;
+  /** Of the divergence, where it is part of the reward. */
+  readonly divergenceCoefficient: number;
+  /** Passes over the batch. */
+  readonly epochs: number;
+  readonly rate: number;
+}
+
+export type TrainerAsk =
+  | { readonly type: "supervised"; readonly sequences: readonly Int32Array[]; readonly mask: Matrix; readonly rate: number }
+  | { readonly type: "supervised-loss"; readonly sequences: readonly Int32Array[]; readonly mask: Matrix }
+  | { readonly type: "policy"; readonly batch: PolicyBatch }
+  /** Writes a checkpoint: `position` is the run's own text, given back when it goes on. */
+  | { readonly type: "save"; readonly folder: string; readonly position: string }
+  /** Writes the adapter alone, for PEFT and vLLM. */
+  | { readonly type: "export-adapter"; readonly folder: string }
+  /** Writes a whole model with the adapter added in. */
+  | { readonly type: "export-model"; readonly folder: string };
+
+export type TrainerReply =
+  /** null: nothing was trained, and why. */
+  | { readonly type: "stepped"; readonly reports: readonly StepReport[]; readonly skipped: string | null }
+  | { readonly type: "loss"; readonly loss: number }
+  | { readonly type: "written" };
+
+/** Kind of failure of a run whose numbers are none, or grow without bounds. */
+export const divergedKind = "diverged";

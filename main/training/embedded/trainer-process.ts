@@ -1,0 +1,130 @@
+/** Entry of a trainer process: holds one model and its optimiser, takes steps and writes checkpoints until its parent goes away. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Matrix } from "../../../engine/algorithms/index.ts";
+import { mergedWeights, writePeftAdapter } from "../../../engine/models/index.ts";
+import {
+  type Experience,
+  policyObjective,
+  prepareExperience,
+  type StepReport,
+  supervisedLoss,
+  Trainer,
+  TrainingDiverged,
+} from "../../../engine/training/index.ts";
+import { type AskContext, type ChildHandler, serveParent } from "../../engine-process/index.ts";
+import { openRuntime } from "../../engine-runtime/index.ts";
+import { type ModelFolder, openModelFolder, writeModelFolder } from "../../models/index.ts";
+import { readCheckpoint, writeCheckpoint, writeFolder } from "./checkpoint.ts";
+import { divergedKind, type PolicyBatch, type TrainerAsk, type TrainerInfo, type TrainerReply, type TrainerSettings } from "./protocol.ts";
+import { createTrainee, type Trainee } from "./trainee.ts";
+
+class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
+  readonly #folder: ModelFolder;
+  readonly #settings: TrainerSettings;
+  readonly #trainee: Trainee;
+  readonly #trainer: Trainer;
+
+  constructor(folder: ModelFolder, settings: TrainerSettings, trainee: Trainee, trainer: Trainer) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#trainee = trainee;
+    this.#trainer = trainer;
+  }
+
+  async answer(ask: TrainerAsk, context: AskContext): Promise<TrainerReply> {
+    switch (ask.type) {
+      case "supervised":
+        return stepped([await this.#trainer.supervisedStep(ask.sequences, ask.mask, { rate: ask.rate, ...context })]);
+      case "supervised-loss":
+        return { type: "loss", loss: supervisedLoss((await this.#trainer.score(ask.sequences, context)).logprobs, ask.mask) };
+      case "policy":
+        return this.#policy(ask.batch, context);
+      case "save":
+        await writeCheckpoint(
+          ask.folder,
+          { parameters: this.#trainee.parameters, optimiser: this.#trainer.state, position: ask.position },
+          this.#adapterFiles(),
+        );
+        return { type: "written" };
+      case "export-adapter":
+        await writeFolder(ask.folder, this.#adapterFiles());
+        return { type: "written" };
+      case "export-model":
+        await this.#exportModel(ask.folder, context);
+        return { type: "written" };
+    }
+  }
+
+  async #policy({ algorithm, sequences, epochs, rate, ...batch }: PolicyBatch, context: AskContext): Promise<TrainerReply> {
+    const before = await this.#trainer.score(sequences, { signal: context.signal });
+    const experience: Experience = {
+      ...{ rollouts: batch.rollouts, rolloutOfRow: batch.rolloutOfRow, mask: batch.mask, sampler: batch.sampler },
+      ...{ old: before.logprobs, reference: algorithm.divergence === null ? null : await this.#reference(sequences), values: before.values },
+    };
+    const prepared = prepareExperience(experience, algorithm, batch.divergenceCoefficient);
+    const reports: (StepReport | null)[] = [];
+    for (let epoch = 0; epoch < epochs; epoch += 1) {
+      // The first pass is taken at the scores that were just measured.
+      const known = epoch === 0 ? { known: before } : {};
+      const objective = (scores: typeof before) => policyObjective(algorithm, experience, prepared, scores);
+      reports.push(await this.#trainer.policyStep(sequences, prepared.mask, objective, { rate, ...context, ...known }));
+    }
+    return stepped(reports);
+  }
+
+  async #reference(sequences: readonly Int32Array[]): Promise<Matrix> {
+    return (await this.#trainer.scoreWith(this.#trainee.reference, sequences)).logprobs;
+  }
+
+  #adapterFiles(): Readonly<Record<string, string | Uint8Array>> {
+    const adapter = this.#trainee.adapter();
+    if (adapter === null || this.#settings.lora === null) return {};
+    const { config, weights } = writePeftAdapter(this.#folder.description, adapter, this.#settings.lora, this.#settings.modelFolder);
+    return { "adapter_config.json": config, "adapter_model.safetensors": weights };
+  }
+
+  async #exportModel(target: string, { signal, onProgress }: AskContext): Promise<void> {
+    const { description, weights, folder } = this.#folder;
+    const adapter = this.#trainee.adapter();
+    const weight =
+      adapter === null ? (name: string) => this.#trainee.parameters.get(name) ?? new Float32Array() : mergedWeights(description, weights, adapter);
+    const names = ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"];
+    const texts = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), "utf8").catch(() => null)] as const));
+    const files = Object.fromEntries(texts.filter((entry): entry is readonly [string, string] => entry[1] !== null));
+    await writeModelFolder(target, { description, weight, files }, { signal, onProgress });
+  }
+}
+
+function stepped(reports: readonly (StepReport | null)[]): TrainerReply {
+  const made = reports.filter((report) => report !== null);
+  return { type: "stepped", reports: made, skipped: made.length === 0 ? "no token of the batch is trained" : null };
+}
+
+async function open(settings: TrainerSettings): Promise<{ readonly info: TrainerInfo; readonly handler: TrainerHandler }> {
+  const runtime = await openRuntime(settings.threads === null ? {} : { threads: settings.threads });
+  const folder = await openModelFolder(settings.modelFolder);
+  const trainee = createTrainee(runtime, folder, settings);
+  const trainer = new Trainer({ ...settings, model: trainee.model, parameters: trainee.parameters });
+  let position: string | null = null;
+  if (settings.resumeFrom !== null) {
+    const checkpoint = await readCheckpoint(settings.resumeFrom);
+    trainer.restore(checkpoint.optimiser);
+    for (const [name, values] of trainee.parameters) {
+      const stored = checkpoint.parameters.get(name);
+      if (stored?.length !== values.length)
+        throw new Error(`the checkpoint ${settings.resumeFrom} is of another model or other settings: ${name} does not fit`);
+      values.set(stored);
+    }
+    position = checkpoint.position;
+  }
+  const trainedParameters = [...trainee.parameters.values()].reduce((sum, values) => sum + values.length, 0);
+  const { estimate, plan } = trainee;
+  const info = { provider: runtime.provider, estimate, plan, trainedParameters, step: trainer.state.step, position };
+  return { info, handler: new TrainerHandler(folder, settings, trainee, trainer) };
+}
+
+serveParent<TrainerSettings, TrainerInfo, TrainerAsk, TrainerReply>({
+  open,
+  failureOf: (error) => (error instanceof TrainingDiverged ? { kind: divergedKind, message: error.message } : null),
+});

@@ -1,0 +1,75 @@
+/** A trainer process as the service sees it. */
+import type { Matrix } from "../../../engine/algorithms/index.ts";
+import type { StepReport } from "../../../engine/training/index.ts";
+import { type AskOptions, type Child, openChild } from "../../engine-process/index.ts";
+import { WorkbenchError } from "../../errors.ts";
+import { divergedKind, type PolicyBatch, type TrainerAsk, type TrainerInfo, type TrainerReply, type TrainerSettings } from "./protocol.ts";
+
+/** What a step did; `skipped` says why nothing was trained. */
+export interface StepResult {
+  readonly reports: readonly StepReport[];
+  readonly skipped: string | null;
+}
+
+/** Every method rejects with WorkbenchError, or with the signal's reason; an abort stops between micro-batches. */
+export interface EmbeddedTrainer {
+  readonly info: TrainerInfo;
+  supervisedStep(
+    batch: { readonly sequences: readonly Int32Array[]; readonly mask: Matrix; readonly rate: number },
+    options?: AskOptions,
+  ): Promise<StepResult>;
+  /** Without a step: for held-out texts. */
+  supervisedLoss(batch: { readonly sequences: readonly Int32Array[]; readonly mask: Matrix }, options?: AskOptions): Promise<number>;
+  policyStep(batch: PolicyBatch, options?: AskOptions): Promise<StepResult>;
+  save(folder: string, position: string): Promise<void>;
+  exportAdapter(folder: string): Promise<void>;
+  exportModel(folder: string, options?: AskOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+const entry = { from: import.meta.url, source: "./process-from-source.mjs", built: "./trainer-process.js" };
+
+/** Resolves when the model is loaded; `info` says what memory it will take, before the first step. */
+export async function openEmbeddedTrainer(settings: TrainerSettings): Promise<EmbeddedTrainer> {
+  try {
+    const { info, child } = await openChild<TrainerSettings, TrainerInfo, TrainerAsk, TrainerReply>(entry, settings);
+    return trainerOf(info, child);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new WorkbenchError(
+      "unavailable",
+      `The model in ${settings.modelFolder} cannot be trained: ${problem}`,
+      "Check the model folder and the settings of the run.",
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function trainerOf(info: TrainerInfo, child: Child<TrainerAsk, TrainerReply>): EmbeddedTrainer {
+  async function ask<Type extends TrainerReply["type"]>(
+    type: Type,
+    asked: TrainerAsk,
+    options?: AskOptions,
+  ): Promise<Extract<TrainerReply, { type: Type }>> {
+    const answer = await child.ask(asked, options);
+    if (!answer.ok) {
+      const remedy =
+        answer.failure.kind === divergedKind ? "Go on from the last checkpoint with a lower learning rate." : "Go on from the last checkpoint.";
+      throw new WorkbenchError("unavailable", `The training stopped: ${answer.failure.message}.`, remedy);
+    }
+    if (answer.reply.type !== type) throw new Error(`the trainer answered ${answer.reply.type} to ${asked.type}`);
+    return answer.reply as Extract<TrainerReply, { type: Type }>;
+  }
+  return {
+    info,
+    supervisedStep: (batch, options) => ask("stepped", { type: "supervised", ...batch }, options),
+    supervisedLoss: async (batch, options) => (await ask("loss", { type: "supervised-loss", ...batch }, options)).loss,
+    policyStep: (batch, options) => ask("stepped", { type: "policy", batch }, options),
+    save: async (folder, position) => void (await ask("written", { type: "save", folder, position })),
+    exportAdapter: async (folder) => void (await ask("written", { type: "export-adapter", folder })),
+    exportModel: async (folder, options) => void (await ask("written", { type: "export-model", folder }, options)),
+    close: () => child.close(),
+  };
+}
