@@ -1,6 +1,6 @@
 /** Starts the workbench's parts in order of dependence, and ends them in reverse. */
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobHash } from "../engine/conversation/index.ts";
 import type { WorkbenchParts } from "./api/index.ts";
@@ -24,7 +24,6 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
   const product = productFolder();
   const resources = join(product, "resources");
   const cache = cacheFolder();
-  mkdirSync(options.dataFolder, { recursive: true });
   const undo: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();

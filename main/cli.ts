@@ -16,6 +16,7 @@ const program = new Command("openforge")
 /** The command whose use was wrong. */
 let failing: Command = program;
 
+program.helpCommand("help [verb]", "how a verb is used");
 for (const command of allVerbs()) program.addCommand(command);
 setContractExitCodes(program);
 

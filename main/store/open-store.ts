@@ -9,9 +9,8 @@
  * Measured on 2 cores (`npm run bench -- store-speed store-size`): a call with a 20 KB body takes 0.07 to 0.15 ms of the event loop when
  * several commit together, 0.3 ms alone; 100 calls growing to 100k tokens take 1.1 times `zstd -19 --long` of their JSON lines.
  */
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { WorkbenchError } from "../errors.ts";
 import { createBackground } from "./background/background.ts";
 import { createBodyStore } from "./bodies/body-store.ts";
 import { createJournals } from "./bodies/journals.ts";
@@ -24,6 +23,7 @@ import { createDeletion } from "./deletion.ts";
 import { createDiskGuard, diskFull } from "./disk-guard.ts";
 import { isDiskFull } from "./errors.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { makeFolder } from "./make-folder.ts";
 import { createArtifactRecords } from "./records/artifacts.ts";
 import { createCallRecords } from "./records/calls.ts";
 import { createEventRecords } from "./records/events.ts";
@@ -49,6 +49,7 @@ const defaultReserveBytes = 256 * 1024 * 1024;
 export function openStore(dataFolder: string, options: StoreOptions = {}): Store {
   refuseBigEndian();
   const bodyFolder = join(dataFolder, "blobs");
+  makeFolder(dataFolder);
   makeFolder(bodyFolder);
   const lock = lockFolder(dataFolder);
   try {
@@ -161,15 +162,4 @@ function closeAll(steps: readonly (() => void)[]): void {
     }
   }
   if (errors.length > 0) throw errors[0];
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkbenchError("store", `The data folder ${path} cannot be made: ${reason}.`, "Choose a folder that you may write to with --data.", {
-      cause,
-    });
-  }
 }
