@@ -19,7 +19,7 @@ export type PolicyLossSettings =
   | ({ readonly kind: "clipped-importance" } & ClipSettings)
   | { readonly kind: "reinforce" };
 
-export interface DivergenceSettings {
+interface DivergenceSettings {
   readonly place: "loss" | "reward";
   readonly estimator: DivergenceEstimator;
   readonly coefficient: number;

@@ -35,7 +35,7 @@ export function halfToNumber(bits: number): number {
 }
 
 /** Brain float: the upper half of a float32. */
-export function brainToNumber(bits: number): number {
+function brainToNumber(bits: number): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, bits << 16);
   return view.getFloat32(0);

@@ -12,7 +12,7 @@ export interface TensorToWrite extends TensorHeader {
 }
 
 /** Bytes of a tensor's data. */
-export function tensorLength({ type, shape }: TensorHeader): number {
+function tensorLength({ type, shape }: TensorHeader): number {
   return (shape.reduce((product, size) => product * size, 1) * elementBits[type]) / 8;
 }
 

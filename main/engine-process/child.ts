@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { ChildFailure, FromChild, ToChild } from "./messages.ts";
 
-export type ChildAnswer<Reply> = { readonly ok: true; readonly reply: Reply } | { readonly ok: false; readonly failure: ChildFailure };
+type ChildAnswer<Reply> = { readonly ok: true; readonly reply: Reply } | { readonly ok: false; readonly failure: ChildFailure };
 
 export interface AskOptions {
   readonly signal?: AbortSignal;
@@ -19,13 +19,11 @@ export interface Child<Request, Reply> {
 }
 
 /** Where a process's code lies: beside its sources, or beside the bundle when built. */
-export interface ChildEntry {
-  /** `import.meta.url` of the capability. */
-  readonly from: string;
+interface ChildEntry {
   /** Loader beside the sources. */
-  readonly source: string;
+  readonly source: URL;
   /** File beside the bundle. */
-  readonly built: string;
+  readonly built: URL;
 }
 
 /** Resolves when the process has opened. Rejects with an Error whose message is a sentence's end. */
@@ -33,9 +31,12 @@ export async function openChild<Options, Info, Request, Reply>(
   entry: ChildEntry,
   options: Options,
 ): Promise<{ readonly info: Info; readonly child: Child<Request, Reply> }> {
-  const source = fileURLToPath(new URL(entry.source, entry.from));
-  const file = existsSync(source) ? source : fileURLToPath(new URL(entry.built, entry.from));
-  const forked = fork(file, { serialization: "advanced", execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const source = fileURLToPath(entry.source);
+  const forked = fork(existsSync(source) ? source : fileURLToPath(entry.built), {
+    serialization: "advanced",
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const info = await opening<Options, Info>(forked, options);
   return { info, child: new ForkedChild<Request, Reply>(forked) };
 }

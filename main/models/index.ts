@@ -2,4 +2,4 @@ export { openFile } from "./file-source.ts";
 export { importGguf } from "./import-gguf.ts";
 export { importedModels, importModel } from "./import-model.ts";
 export { type ModelFolder, openModelFolder } from "./model-folder.ts";
-export { type ModelToWrite, type WriteOptions, writeModelFolder } from "./write-model.ts";
+export { writeModelFolder } from "./write-model.ts";

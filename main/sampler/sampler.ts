@@ -3,7 +3,7 @@ import { type Child, type ChildFailure, openChild } from "../engine-process/inde
 import { WorkbenchError } from "../errors.ts";
 import type { Sample, SampleRequest, SamplerAsk, SamplerCounts, SamplerInfo, SamplerOptions, SamplerReply } from "./protocol.ts";
 
-export type SampleResult = { readonly ok: true; readonly sample: Sample } | { readonly ok: false; readonly failure: ChildFailure };
+type SampleResult = { readonly ok: true; readonly sample: Sample } | { readonly ok: false; readonly failure: ChildFailure };
 
 export interface Sampler {
   readonly info: SamplerInfo;
@@ -19,7 +19,7 @@ export interface Sampler {
   close(): Promise<void>;
 }
 
-const entry = { from: import.meta.url, source: "./process-from-source.mjs", built: "./sampler-process.js" };
+const entry = { source: new URL("./process-from-source.mjs", import.meta.url), built: new URL("./sampler-process.js", import.meta.url) };
 
 /** Resolves when the model is loaded. Rejects with WorkbenchError when it cannot be. */
 export async function openSampler(options: SamplerOptions): Promise<Sampler> {

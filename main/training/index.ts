@@ -1,2 +1,2 @@
-export type { PolicyBatch, TrainerInfo, TrainerSettings } from "./embedded/protocol.ts";
-export { type EmbeddedTrainer, openEmbeddedTrainer, type StepResult } from "./embedded/trainer.ts";
+export type { TrainerSettings } from "./embedded/protocol.ts";
+export { type EmbeddedTrainer, openEmbeddedTrainer } from "./embedded/trainer.ts";

@@ -6,7 +6,7 @@ import { WorkbenchError } from "../../errors.ts";
 import { divergedKind, type PolicyBatch, type TrainerAsk, type TrainerInfo, type TrainerReply, type TrainerSettings } from "./protocol.ts";
 
 /** What a step did; `skipped` says why nothing was trained. */
-export interface StepResult {
+interface StepResult {
   readonly reports: readonly StepReport[];
   readonly skipped: string | null;
 }
@@ -27,7 +27,7 @@ export interface EmbeddedTrainer {
   close(): Promise<void>;
 }
 
-const entry = { from: import.meta.url, source: "./process-from-source.mjs", built: "./trainer-process.js" };
+const entry = { source: new URL("./process-from-source.mjs", import.meta.url), built: new URL("./trainer-process.js", import.meta.url) };
 
 /** Resolves when the model is loaded; `info` says what memory it will take, before the first step. */
 export async function openEmbeddedTrainer(settings: TrainerSettings): Promise<EmbeddedTrainer> {
