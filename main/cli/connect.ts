@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import type { contract } from "../api/contract.ts";
 import { createRouter } from "../api/index.ts";
 import { bootWorkbench } from "../boot.ts";
-import { runtimeFolder } from "../machine/index.ts";
+import { runtimeFolder, runtimePath } from "../machine/index.ts";
 
 export type WorkbenchClient = ContractRouterClient<typeof contract>;
 
@@ -26,8 +26,8 @@ export function serviceSocket(data: string): string {
 
 /** A client of the service that already runs for this data folder, or null. */
 export async function connectToRunning(data: string): Promise<Connection | null> {
+  if (!existsSync(join(runtimePath(data), "service.sock"))) return null;
   const path = serviceSocket(data);
-  if (!existsSync(path)) return null;
   const socket = new WebSocket(`ws+unix:${path}:/rpc`);
   const opened = await new Promise<boolean>((resolve) => {
     socket.once("open", () => resolve(true));

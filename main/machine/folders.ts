@@ -46,15 +46,33 @@ function isProduct(folder: string): boolean {
   return lstatSync(join(folder, "package.json"), { throwIfNoEntry: false }) !== undefined;
 }
 
+/** Where `runtimeFolder` is or would be. */
+export function runtimePath(data: string): string {
+  const user = process.platform === "win32" ? userInfo().username : String(process.getuid?.() ?? 0);
+  const { XDG_RUNTIME_DIR: given } = process.env;
+  const base = join(given === undefined || given === "" ? tmpdir() : given, `openforge-${user}`);
+  return join(base, createHash("sha256").update(resolve(data)).digest("hex").slice(0, 10));
+}
+
 /**
  * A short folder for sockets that only this user can enter: a socket's path may have 103 bytes at most, and a data folder can
  * lie deep. One per data folder.
  */
 export function runtimeFolder(data: string): string {
-  const user = process.platform === "win32" ? userInfo().username : String(process.getuid?.() ?? 0);
-  const base = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `openforge-${user}`);
-  const folder = join(base, createHash("sha256").update(resolve(data)).digest("hex").slice(0, 10));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const folder = runtimePath(data);
+  const base = dirname(folder);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new WorkbenchError(
+      "unavailable",
+      `The folder for sockets ${folder} cannot be made.`,
+      "Set XDG_RUNTIME_DIR to a folder that you may write to.",
+      {
+        cause,
+      },
+    );
+  }
   const status = lstatSync(base);
   const foreign = process.getuid !== undefined && (status.uid !== process.getuid() || (status.mode & 0o077) !== 0 || !status.isDirectory());
   if (foreign) {
