@@ -3,7 +3,7 @@
 /** A megabyte: with 100,000 hashes one in 80 of the others is taken for known. */
 const bits = 23;
 
-export interface HashFilter {
+interface HashFilter {
   /** Lower-case hex. */
   add(hash: string): void;
   mayHold(hash: string): boolean;
