@@ -48,7 +48,7 @@ function open(positions = 4096) {
 
 /** 1 on the last third of each sequence. */
 const mask: Matrix = { rows: lengths.length, width: 32, values: new Float64Array(lengths.length * 32) };
-lengths.forEach((length, row) => mask.values.fill(1, row * 32 + Math.floor((length * 2) / 3), row * 32 + length - 1));
+for (const [row, length] of lengths.entries()) mask.values.fill(1, row * 32 + Math.floor((length * 2) / 3), row * 32 + length - 1);
 
 describe("supervised training", () => {
   test("lowers the loss", async () => {

@@ -217,8 +217,14 @@ class ScoreCollector {
 
   add({ members }: MicroBatch, { logprobs, entropy, values }: Scores): void {
     copyRows(logprobs, members, this.#logprobs);
-    if (entropy !== null) copyRows(entropy, members, (this.#entropy ??= this.#empty()));
-    if (values !== null) copyRows(values, members, (this.#values ??= this.#empty()));
+    if (entropy !== null) {
+      this.#entropy ??= this.#empty();
+      copyRows(entropy, members, this.#entropy);
+    }
+    if (values !== null) {
+      this.#values ??= this.#empty();
+      copyRows(values, members, this.#values);
+    }
   }
 
   get scores(): Scores {

@@ -35,7 +35,7 @@ async function open(changes: Partial<TrainerSettings> = {}): Promise<EmbeddedTra
 const sequences = [0, 1, 2, 3, 4, 5].map((row) => Int32Array.from({ length: 20 + 9 * row }, (_unused, index) => (row * 131 + index * 17) % 1400));
 const width = Math.max(...sequences.map(({ length }) => length)) - 1;
 const mask: Matrix = { rows: sequences.length, width, values: new Float64Array(sequences.length * width) };
-sequences.forEach(({ length }, row) => mask.values.fill(1, row * width + 4, row * width + length - 1));
+for (const [row, { length }] of sequences.entries()) mask.values.fill(1, row * width + 4, row * width + length - 1);
 
 describe("supervised training in its own process", () => {
   test("says what memory it takes, lowers the loss, reports progress", async () => {
