@@ -1,6 +1,6 @@
 /** Where things lie on this machine. Nothing here is created before it is used. */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,7 +62,8 @@ export function runtimeFolder(data: string): string {
   const folder = runtimePath(data);
   const base = dirname(folder);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // One by one: Node's recursive making never ends on a file system that refuses folders (/proc).
+    for (const path of [base, folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
     throw new WorkbenchError(
       "unavailable",

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import { type Database, loadSqlite } from "./database.ts";
+import { isDiskFull } from "./errors.ts";
 
 export interface FolderLock {
   release(): void;
@@ -28,6 +29,15 @@ export function lockFolder(dataFolder: string): FolderLock {
         "store",
         `Another workbench service${owner(ownerFile)} is using the data folder ${dataFolder}.`,
         "Stop that one, or choose another data folder with --data.",
+      );
+    if (isDiskFull(cause))
+      throw new WorkbenchError(
+        "store",
+        `The disk of the data folder ${dataFolder} is full.`,
+        "Make room there, or choose another data folder with --data.",
+        {
+          cause,
+        },
       );
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkbenchError(
