@@ -1,0 +1,76 @@
+/** A real pretrained model learns from fifty short chats: the loss on held-out chats falls, and the adapter leaves as PEFT names it. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { Matrix } from "../../engine/algorithms/index.ts";
+import { loadTokenizer } from "../../engine/tokenizers/index.ts";
+import { readSafetensors } from "../../engine/weights/index.ts";
+import { importGguf, openFile } from "../../main/models/index.ts";
+import { openEmbeddedTrainer } from "../../main/training/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "of-sft-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function smallModel(): Promise<string | null> {
+  let file: string;
+  try {
+    file = execFileSync(process.execPath, ["tests/house/small-model.mjs"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return null;
+  }
+  const model = join(dirname(file), "SmolLM2-135M-Instruct");
+  if (!existsSync(model)) await importGguf(file, model);
+  return model;
+}
+
+/** A made-up fact in a fixed form: what is learned is the form, so other facts get likelier too. */
+function chat(index: number): { readonly prompt: string; readonly answer: string } {
+  const parts = ["crane", "valve", "rotor", "hinge", "panel", "spring", "pulley"];
+  const [part, bin] = [parts[index % parts.length] ?? "", 100 + ((index * 37) % 800)];
+  return {
+    prompt: `<|im_start|>user\nWhere is ${part} ${bin}?<|im_end|>\n<|im_start|>assistant\n`,
+    answer: `LOCATION part=${part} shelf=${bin % 9} bin=${bin}<|im_end|>`,
+  };
+}
+
+test("fifty chats lower the loss on held-out ones, and the adapter has PEFT's names and shapes", async (context) => {
+  const model = await smallModel();
+  if (model === null) return context.skip("SmolLM2-135M-Instruct cannot be had here");
+  const tokenizer = loadTokenizer(readFileSync(join(model, "tokenizer.json"), "utf8"));
+  const batchOf = (from: number, to: number): { sequences: Int32Array[]; mask: Matrix } => {
+    const rows = Array.from({ length: to - from }, (_unused, index) => chat(from + index)).map(({ prompt, answer }) => ({
+      prompt: tokenizer.encode(prompt),
+      answer: tokenizer.encode(answer),
+    }));
+    const sequences = rows.map(({ prompt, answer }) => Int32Array.from([...prompt, ...answer]));
+    const width = Math.max(...sequences.map(({ length }) => length)) - 1;
+    const values = new Float64Array(rows.length * width);
+    for (const [row, { prompt, answer }] of rows.entries()) {
+      values.fill(1, row * width + prompt.length - 1, row * width + prompt.length - 1 + answer.length);
+    }
+    return { sequences, mask: { rows: rows.length, width, values } };
+  };
+  const heldOut = batchOf(50, 58);
+  const trainer = await openEmbeddedTrainer({
+    ...{ modelFolder: model, lora: { rank: 8, alpha: 16, targets: ["query", "value"], rankStabilised: false } },
+    ...{ valueHead: false, withEntropy: false, clipNorm: 1, stopNorm: 1e4, seed: 1, threads: null, resumeFrom: null },
+    ...{ optimiser: { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 }, limits: { positions: 512, longest: 128 }, memoryBudget: 3 << 29 },
+  });
+  const before = await trainer.supervisedLoss(heldOut);
+  for (let from = 0; from < 50; from += 10) await trainer.supervisedStep({ ...batchOf(from, from + 10), rate: 2e-3 });
+  const after = await trainer.supervisedLoss(heldOut);
+  const adapter = join(folder, "adapter");
+  await trainer.exportAdapter(adapter);
+  await trainer.close();
+  console.log(`held-out loss ${before.toFixed(3)} before, ${after.toFixed(3)} after 5 steps of 10 chats`);
+  expect(after).toBeLessThan(before * 0.8);
+  const shapes = (path: string): Record<string, readonly number[]> => {
+    const source = openFile(path, path);
+    const found = Object.fromEntries([...readSafetensors(source).tensors].map(([name, { shape }]) => [name, shape]));
+    source.close();
+    return found;
+  };
+  expect(shapes(join(adapter, "adapter_model.safetensors"))).toEqual(shapes("tests/fixtures/smollm2/adapter/adapter_model.safetensors"));
+});
