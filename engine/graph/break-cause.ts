@@ -7,7 +7,7 @@ import type { BreakCause, GraphCall } from "./contract.ts";
 import { goesOnFrom, predecessorOf } from "./message-prefix.ts";
 
 export interface BreakContext {
-  /** All calls in order of index. */
+  /** All calls that are on some chain, in order of index. */
   readonly calls: readonly GraphCall[];
   /** The call that the new chain branches off from; null when it begins with nothing recorded. */
   readonly parent: GraphCall | null;

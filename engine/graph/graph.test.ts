@@ -243,6 +243,16 @@ test("calls without ids are chained by their messages and not trained", () => {
   expect([rebuilt.trainable, rebuilt.reason]).toEqual([false, "no token ids"]);
 });
 
+test("a first call sent again is the first chain, not a break of the attempt that nobody went on from", () => {
+  const again = [graphCall(0, "quarantined"), graphCall(1, null), graphCall(2, null)];
+  const rebuilt = rebuild([
+    { call: again[0] ?? graphCall(0, null), prompt: [1, 2], sampled: [3], logprobs: [-0.5] },
+    { call: again[1] ?? graphCall(1, null), prompt: [1, 2], sampled: [4], logprobs: [-0.5] },
+    { call: again[2] ?? graphCall(2, null), prompt: [1, 2, 4, 5], sampled: [6], logprobs: [-0.5] },
+  ]);
+  expect(rebuilt.chains).toMatchObject([{ calls: [1, 2], breakCause: null }]);
+});
+
 test("reasons when there is nothing to train", () => {
   expect(reconstruct([], []).reason).toBe("no calls were captured");
   expect(rebuild([{ call: graphCall(0, "undelivered"), prompt: [1], sampled: [2], logprobs: [] }]).reason).toBe(

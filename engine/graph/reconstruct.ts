@@ -31,10 +31,13 @@ export function reconstruct(calls: readonly GraphCall[], nodes: readonly GraphNo
   );
   const sameText = textComparison(entries, options.decode);
   const paths = forest.map((chain) => pathOf(chain, entries));
+  // A call that is on no chain (an attempt that nobody went on from) is nothing that a chain could have continued.
+  const onChains = new Set(paths.flatMap((path) => path.calls));
+  const continuable = ordered.filter((call) => onChains.has(call.index));
   const causes = forest.map((chain) => {
     const first = entries[chain.first];
     const parent = first === undefined || first.parent === null ? null : (entries[first.parent]?.call ?? null);
-    return first === undefined ? null : breakCauseOf(first.call, { calls: ordered, parent, sameText });
+    return first === undefined ? null : breakCauseOf(first.call, { calls: continuable, parent, sameText });
   });
   const chains = paths.map((path, number) => describeChain(path, number, causes[number] ?? null));
   const sampled = nodes.reduce((sum, node) => sum + node.sampledIds.length, 0);
