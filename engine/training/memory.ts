@@ -1,6 +1,6 @@
 /**
  * What a training step will take, computed before it starts, and the cheapest way in time that fits a budget. Counts tensors that are alive at
- * the same moment; measured peaks lie within about a tenth of it (see memory.test.ts and docs/measurements).
+ * the same moment; measured peaks lie within about a tenth of it (memory.test.ts)
  */
 import { type AdapterShape, adapterShapes, type MemoryPlan, type ModelDescription, weightShapes } from "../models/index.ts";
 

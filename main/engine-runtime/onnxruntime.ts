@@ -57,7 +57,7 @@ export async function createRuntime(binding: Binding, options: RuntimeOptions): 
   };
 }
 
-/** The settings that were measured to matter: see `docs/measurements`. Values of `extra` must be text. */
+/** The settings that were measured to matter. Values of `extra` must be text. */
 function bindingOptions(options: SessionOptions, threads: number): Ort.InferenceSession.SessionOptions {
   const training = options.purpose === "training";
   const session: Record<string, string> = { disable_prepacking: training ? "1" : "0", force_spinning_stop: "1" };
