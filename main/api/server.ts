@@ -64,8 +64,10 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
       response.writeHead(403, { "content-type": "text/plain" }).end("The key of a rollout opens its model routes on the proxy and nothing else.\n");
       return;
     }
-    const { pathname } = new URL(request.url ?? "/", "http://workbench");
-    if (pathname === "/healthz") {
+    const pathname = pathOf(request);
+    if (pathname === null) {
+      response.writeHead(400, { "content-type": "text/plain" }).end("This is no path of the workbench's.\n");
+    } else if (pathname === "/healthz") {
       response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
     } else if (pathname.startsWith("/blobs/")) {
       answerBlob(pathname.slice("/blobs/".length), request, response);
@@ -85,11 +87,12 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
   }
 
   guarded.on("upgrade", (request, socket, head) => {
-    const { pathname } = new URL(request.url ?? "/", "http://workbench");
+    const pathname = pathOf(request);
     const origin = request.headers.origin;
     const sameOrigin = origin === undefined || ownHosts().some((host) => origin === `http://${host}`);
     if (pathname !== "/rpc" || !sameOrigin || !ownHosts().includes(request.headers.host ?? "")) {
-      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
+      // Node no longer counts an upgraded connection: left half open by the client it would hold up the end of the service.
+      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n", () => socket.destroy());
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => authenticate(webSocket, token, () => accept(webSocket)));
@@ -107,6 +110,15 @@ export async function startServer(options: ServerOptions): Promise<WorkbenchServ
       if (options.socketPath !== null) rmSync(options.socketPath, { force: true });
     },
   };
+}
+
+/** Decoded; null for what is none (`//`, `/%zz`). Whoever reaches the port may send anything, and nothing of it may throw. */
+function pathOf(request: IncomingMessage): string | null {
+  try {
+    return decodeURIComponent(new URL(request.url ?? "/", "http://workbench").pathname);
+  } catch {
+    return null;
+  }
 }
 
 /** The command line's door; the folder's permissions are its lock. */

@@ -31,9 +31,9 @@ const contentPolicy = [
 
 const notBuilt = "The window is not built. Run `npm run build` and reload this page.\n";
 
-/** Serves `pathname` from `folder`; a path without an extension is a place inside the app and gets index.html. */
+/** Serves `pathname`, decoded, from `folder`; a path without an extension is a place inside the app and gets index.html. */
 export async function serveStaticFile(folder: string, pathname: string, response: ServerResponse): Promise<void> {
-  const inside = normalize(decodeURIComponent(pathname)).replace(/^([/\\])+/, "");
+  const inside = normalize(pathname).replace(/^([/\\])+/, "");
   let file = join(folder, inside === "" || inside === "." ? "index.html" : inside);
   if (!file.startsWith(folder + sep)) {
     response.writeHead(403).end();

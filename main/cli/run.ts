@@ -17,6 +17,9 @@ interface RunOptions extends CommonOptions {
   readonly name?: string;
 }
 
+/** Endings in which the rollout was run as asked, whatever the policy made of it. */
+const fairEndings: readonly string[] = ["succeeded", "failed", "agent-timeout", "cancelled"];
+
 export function runCommand(): Command {
   return verb(
     "run",
@@ -42,7 +45,7 @@ export function runCommand(): Command {
         const result = await followExperiment(context, id);
         if (context.json) printJson(result);
         else printExperimentResult(result);
-        return result.rollouts.some((rollout) => rollout.reward === null && rollout.status !== "cancelled") ? 1 : 0;
+        return result.rollouts.every((rollout) => rollout.status !== null && fairEndings.includes(rollout.status)) ? 0 : 1;
       }),
     );
 }

@@ -39,7 +39,7 @@ export async function runVerb(options: CommonOptions, work: (context: VerbContex
     const data = dataFolder(options.data);
     const connection: Connection = await connect(data);
     try {
-      return await work({ client: connection.client, json, data, signal });
+      return await Promise.race([work({ client: connection.client, json, data, signal }), connection.lost]);
     } finally {
       await connection.close();
     }

@@ -58,6 +58,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
 
   /** Without a kind the server is asked what it is. */
   async function fromInput(input: PolicyInput): Promise<UpstreamDefinition> {
+    refuseKeyInAddress(input.url);
     const draft = parseDefinition({ ...withoutUndefined(input), kind: input.kind ?? "openai-compatible" }, input.tokenizer);
     if (input.kind !== undefined || draft.kind === "scripted" || draft.kind === "embedded") return draft;
     const kind = await introduce(draft.url, keyOf(draft, parts));
@@ -100,6 +101,18 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
       return createUpstream(definition, parts);
     },
   };
+}
+
+/** An address is written down wherever the policy is; a key in it would be too. */
+function refuseKeyInAddress(address: string): void {
+  if (!URL.canParse(address)) return;
+  const url = new URL(address);
+  if (url.username === "" && url.password === "" && url.search === "") return;
+  throw new WorkbenchError(
+    "usage",
+    `The address of a policy has no user, password or query, and this one (at ${url.host}) has.`,
+    "Leave them out; name the environment variable that holds the key with --key-variable.",
+  );
 }
 
 function parseDefinition(fields: object, tokenizer: string | undefined): UpstreamDefinition {

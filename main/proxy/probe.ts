@@ -3,11 +3,12 @@ import type { CaptureLevel, Conversation } from "../../engine/conversation/index
 import { WorkbenchError } from "../errors.ts";
 import { captureOf } from "./answer-form.ts";
 import { loadPolicyText } from "./policy-text.ts";
-import { createHttpClient } from "./upstreams/http-client.ts";
-import { createServer } from "./upstreams/server.ts";
+import { createHttpClient, type HttpClient } from "./upstreams/http-client.ts";
+import { createServer, type InferenceServer } from "./upstreams/server.ts";
 import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstreams/upstream.ts";
 
 const probeMs = 60_000;
+const introductionMs = 5_000;
 
 const question: Conversation = {
   model: "probe",
@@ -22,6 +23,24 @@ export interface Probed {
   readonly capture: CaptureLevel;
   /** Why prompts can't be sent as ids although a tokenizer is given; null when they can, or none is given. */
   readonly tokenInProblem: string | null;
+}
+
+/** Work with an endpoint that ends in a sentence when nothing comes back. `who`: the endpoint, for that sentence. */
+async function withinTime<T>(ms: number, who: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(ms);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new WorkbenchError(
+      "upstream",
+      `${who} gave no answer within ${ms / 1000} s.`,
+      "Look whether the server is still loading, or start it again.",
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** One small call, and one with the prompt as ids where that should work. Throws what the endpoint failed with. */
@@ -41,7 +60,7 @@ export async function probeUpstream(upstream: Upstream): Promise<Probed> {
 
 function ask(upstream: Upstream, prompt: Pick<UpstreamRequest, "promptIds" | "endIds">): Promise<UpstreamResult> {
   const request = { conversation: question, rolloutId: "probe", attempt: 0, callIndex: 0, labels: { dialect: "chat" }, ...prompt };
-  return upstream.complete(request, AbortSignal.timeout(probeMs));
+  return withinTime(probeMs, `The policy ${upstream.id}`, (signal) => upstream.complete(request, signal));
 }
 
 /** What can't be done at this level, one sentence each. */
@@ -64,17 +83,18 @@ export async function introduce(url: string, key: string | null): Promise<"vllm"
   const server = createServer({ url, key });
   const client = createHttpClient();
   try {
-    const signal = AbortSignal.timeout(5_000);
-    const list = await server.models(signal);
-    if (!list.ok && list.failure.kind === "unreachable")
-      throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind: vllm or openai-compatible.");
-    if (list.ok && list.models.some((model) => model.ownedBy === "vllm")) return "vllm";
-    const version = await client.send({ method: "GET", url: `${server.base.replace(/\/v1$/, "")}/version` }, signal);
-    return version.ok && version.status === 200 && list.ok && list.models.some((model) => model.contextWindow !== null)
-      ? "vllm"
-      : "openai-compatible";
+    return await withinTime(introductionMs, `The policy at ${url}`, (signal) => kindOf(server, client, signal));
   } finally {
     server.close();
     client.close();
   }
+}
+
+async function kindOf(server: InferenceServer, client: HttpClient, signal: AbortSignal): Promise<"vllm" | "openai-compatible"> {
+  const list = await server.models(signal);
+  if (!list.ok && list.failure.kind === "unreachable")
+    throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind: vllm or openai-compatible.");
+  if (list.ok && list.models.some((model) => model.ownedBy === "vllm")) return "vllm";
+  const version = await client.send({ method: "GET", url: `${server.base.replace(/\/v1$/, "")}/version` }, signal);
+  return version.ok && version.status === 200 && list.ok && list.models.some((model) => model.contextWindow !== null) ? "vllm" : "openai-compatible";
 }

@@ -49,6 +49,9 @@ export function failureOfStatus({ status, retryAfter, text }: ServerAnswer, now:
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
     };
   }
+  // A redirect is no answer that a harness could make anything of.
+  if (status < 400) return { ...base, status: 502, kind: "garbled", remedy: "Give the policy the URL that this one leads to.", retryable: false };
+  if (status === 404) return { ...base, kind: "bad-request", remedy: "Check the policy's URL and the name of its model.", retryable: false };
   return { ...base, kind: "bad-request", remedy: "", retryable: false };
 }
 
