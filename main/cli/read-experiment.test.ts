@@ -5,12 +5,12 @@ import { parseExperiment, readExperiment } from "./read-experiment.ts";
 test("a file gets the defaults, and its paths start where it lies", () => {
   const spec = parseExperiment(
     "tasks: [starter, ../mine]\npolicies: [scripted, 'scripted:rules.yaml', 'http://127.0.0.1:8000/v1']\n",
-    "/work/runs/a.yaml",
+    "/home/ada/runs/a.yaml",
   );
   expect(spec).toMatchObject({
-    tasks: ["starter", "/work/mine"],
+    tasks: ["starter", "/home/ada/mine"],
     harnesses: ["react"],
-    policies: ["scripted", "scripted:/work/runs/rules.yaml", "http://127.0.0.1:8000/v1"],
+    policies: ["scripted", "scripted:/home/ada/runs/rules.yaml", "http://127.0.0.1:8000/v1"],
     k: 1,
   });
 });

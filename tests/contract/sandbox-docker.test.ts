@@ -97,8 +97,8 @@ describe.skipIf(!ready)(`docker sandbox${ready ? "" : ` (skipped: ${detail})`}`,
   it("runs as the image's own account, and as another where the task names one", async () => {
     const dockerfile =
       "FROM openforge/base:1\nRUN echo 'agent:x:1234:1234::/home/agent:/bin/sh' >> /etc/passwd && mkdir -p /home/agent && chown 1234:1234 /home/agent\nUSER agent\n";
-    const box = await provider.create(sandboxRequest({ image: await context("user", dockerfile), workdir: "/work/here" }), () => undefined);
-    await box.writeFile("/work/here/given.txt", Buffer.from("given"));
+    const box = await provider.create(sandboxRequest({ image: await context("user", dockerfile), workdir: "/srv/here" }), () => undefined);
+    await box.writeFile("/srv/here/given.txt", Buffer.from("given"));
     const own = await run(box, "id -u; echo $HOME; touch mine /logs/agent/log; echo more >> given.txt; cat given.txt");
     expect(text(own.stdout)).toBe("1234\n/home/agent\ngivenmore\n");
     expect(text((await run(box, "id -u; touch /logs/verifier/reward.txt && echo graded", { user: "0" })).stdout)).toBe("0\ngraded\n");
