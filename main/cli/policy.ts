@@ -47,14 +47,8 @@ export function policyCommand(): Command {
               "Use --kind vllm or --kind openai-compatible.",
             );
           }
-          const added = await client.policies.add({
-            id,
-            url,
-            ...(options.kind === undefined ? {} : { kind: options.kind }),
-            ...(options.model === undefined ? {} : { model: options.model }),
-            ...(options.keyVariable === undefined ? {} : { keyVariable: options.keyVariable }),
-            ...(options.tokenizer === undefined ? {} : { tokenizer: options.tokenizer }),
-          });
+          const { kind, model, keyVariable, tokenizer } = options;
+          const added = await client.policies.add({ id, url, kind, model, keyVariable, tokenizer });
           if (json) printJson(added);
           else print(`Saved ${added.id} (${added.address}). Next: openforge policy probe ${added.id}`);
           return 0;

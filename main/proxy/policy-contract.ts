@@ -26,10 +26,10 @@ interface PolicyProbe {
 export interface PolicyInput {
   readonly id: string;
   readonly url: string;
-  readonly kind?: "vllm" | "openai-compatible";
-  readonly model?: string;
-  readonly keyVariable?: string;
-  readonly tokenizer?: string;
+  readonly kind?: "vllm" | "openai-compatible" | undefined;
+  readonly model?: string | undefined;
+  readonly keyVariable?: string | undefined;
+  readonly tokenizer?: string | undefined;
 }
 
 export interface PolicyRegistry {

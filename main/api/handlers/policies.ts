@@ -11,10 +11,7 @@ function policyView(entry: PolicyEntry): PolicyView {
 export function policyHandlers(os: ReturnType<typeof contractImplementer>, { policies }: WorkbenchParts) {
   return {
     list: os.policies.list.handler(() => policies.list().map(policyView)),
-    add: os.policies.add.handler(async ({ input }) => {
-      const { id, url, ...options } = input;
-      return policyView(await policies.add({ id, url, ...definedOnly(options) }));
-    }),
+    add: os.policies.add.handler(async ({ input }) => policyView(await policies.add(input))),
     remove: os.policies.remove.handler(({ input }) => {
       policies.remove(input.id);
       return {};
@@ -24,9 +21,4 @@ export function policyHandlers(os: ReturnType<typeof contractImplementer>, { pol
       return { policy: { ...policyView(policy), capture }, lost: [...lost] };
     }),
   };
-}
-
-/** Without the keys whose value is undefined, which an optional field may not hold. */
-function definedOnly<T extends object>(value: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }
