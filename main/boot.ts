@@ -12,6 +12,7 @@ import { createRolloutService } from "./rollouts/index.ts";
 import { createSamplerPool } from "./sampler/index.ts";
 import { sandboxProviders } from "./sandboxes/index.ts";
 import { openStore, type Store } from "./store/index.ts";
+import { createTrainingService } from "./training/index.ts";
 
 export interface Workbench extends WorkbenchParts {
   readBlob(hash: string): Uint8Array | null;
@@ -63,6 +64,9 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     });
     undo.push(() => rollouts.close());
     await rollouts.resumeUnfinished();
+    const training = createTrainingService();
+    undo.push(() => training.close());
+    await training.resumeUnfinished();
     return {
       version: productVersion(),
       store,
@@ -71,6 +75,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       harnesses,
       sandboxes,
       rollouts,
+      training,
       folders: { resources, cache, runtime },
       ownerId,
       env: process.env,

@@ -4,6 +4,7 @@ import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts"
 import type { RolloutService } from "../rollouts/index.ts";
 import type { SandboxKind, SandboxProvider } from "../sandboxes/index.ts";
 import type { Store } from "../store/index.ts";
+import type { TrainingService } from "../training/index.ts";
 
 export interface WorkbenchParts {
   readonly version: string;
@@ -13,6 +14,7 @@ export interface WorkbenchParts {
   readonly harnesses: HarnessRegistry;
   readonly sandboxes: Readonly<Record<SandboxKind, SandboxProvider>>;
   readonly rollouts: RolloutService;
+  readonly training: TrainingService;
   readonly folders: {
     readonly resources: string;
     readonly cache: string;

@@ -1,6 +1,7 @@
 /** The one contract between the service and its faces (window, browser, command line). Long work answers with a stream. */
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
+import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
   callDetailSchema,
@@ -113,5 +114,25 @@ export const contract = {
       .output(policyViewSchema),
     remove: base.input(byId).output(z.object({})),
     probe: base.input(byId).output(z.object({ policy: policyViewSchema, lost: z.array(z.string()) })),
+  },
+  training: {
+    /** Newest first; without their points and evaluations (empty lists). */
+    list: base.output(z.array(trainingRunSchema)),
+    get: base.input(byId).output(trainingRunSchema),
+    /** Reads a run file and says what it will do: faults by line, memory, rollouts. `folder`: where its relative paths begin. */
+    check: base.input(z.object({ yaml: z.string(), folder: z.string() })).output(trainingCheckSchema),
+    start: base.input(z.object({ yaml: z.string(), folder: z.string(), seed: z.number().optional() })).output(byId),
+    /** The starter experiment: the run file that ships. `quick` = its short form. */
+    startStarter: base.input(z.object({ seed: z.number().default(1), quick: z.boolean().default(false) })).output(byId),
+    /** Lines of progress, then the result when the run has ended. Leaving the stream leaves the run as it is. */
+    follow: base.input(byId).output(eventIterator(progressOf(trainingResultSchema))),
+    /** After the step in hand. */
+    pause: base.input(byId).output(z.object({})),
+    /** A paused, interrupted or failed run goes on from its last checkpoint. */
+    resume: base.input(byId).output(z.object({})),
+    checkpoint: base.input(byId).output(z.object({})),
+    cancel: base.input(byId).output(z.object({})),
+    step: base.input(z.object({ id: z.string(), step: z.number() })).output(trainingStepDetailSchema),
+    stepTokens: base.input(z.object({ id: z.string(), step: z.number(), rollout: z.string(), chain: z.number() })).output(trainedTokensSchema),
   },
 };

@@ -7,6 +7,7 @@ import { policyHandlers } from "./handlers/policies.ts";
 import { blobHandlers, rolloutHandlers } from "./handlers/rollouts.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { taskHandlers } from "./handlers/tasks.ts";
+import { trainingHandlers } from "./handlers/training.ts";
 import { contractImplementer } from "./implementer.ts";
 
 export function createRouter(parts: WorkbenchParts & { readBlob: (hash: string) => Uint8Array | null }) {
@@ -20,5 +21,6 @@ export function createRouter(parts: WorkbenchParts & { readBlob: (hash: string) 
     tasks: taskHandlers(os, parts),
     harnesses: harnessHandlers(os, parts),
     policies: policyHandlers(os, parts),
+    training: trainingHandlers(os, parts),
   });
 }

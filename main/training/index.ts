@@ -1,2 +1,4 @@
+export type { TrainingService } from "./contract.ts";
 export type { TrainerSettings } from "./embedded/protocol.ts";
 export { type EmbeddedTrainer, openEmbeddedTrainer } from "./embedded/trainer.ts";
+export { createTrainingService } from "./service.ts";

@@ -12,6 +12,7 @@ import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../
 import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
 import { doctor, harnesses, policies, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
+import { sampleTraining } from "./sample-training.ts";
 
 const { values } = parseArgs({
   options: {
@@ -232,6 +233,7 @@ const router = os.router({
     ),
     probe: os.harnesses.probe.handler(({ input }) => lines(["Starting the sandbox", "Waiting for a call", "A call arrived"], probed(input.id))),
   },
+  training: sampleTraining(os),
   policies: {
     list: os.policies.list.handler(() => policies),
     add: os.policies.add.handler(({ input }) => ({
