@@ -2,4 +2,13 @@ export { openFile } from "./file-source.ts";
 export { importGguf } from "./import-gguf.ts";
 export { importedModels, importModel } from "./import-model.ts";
 export { type ModelFolder, openModelFolder } from "./model-folder.ts";
+export {
+  type PublishedRun,
+  type PublishedVersion,
+  publishedFolder,
+  publishedRunSchema,
+  publishedSteps,
+  readPublishedVersion,
+  trainingFolder,
+} from "./published-run.ts";
 export { writeModelFolder } from "./write-model.ts";

@@ -39,8 +39,13 @@ export interface PolicyRegistry {
   remove(id: string): void;
   /** One small call that tells the capture level. */
   probe(id: string): Promise<PolicyProbe>;
-  /** `scripted`, `scripted:FILE`, `embedded:FOLDER` (or the name of an imported model), a URL or a saved id. The caller closes it. */
+  /**
+   * `scripted`, `scripted:FILE`, `embedded:FOLDER` (or the name of an imported model), `training:RUN@STEP`, a URL or a saved id. The
+   * caller closes it; a step's weights are loaded for the first who holds them and dropped after the last.
+   */
   resolve(name: string): Promise<Upstream>;
+  /** The name with what moves made fast: `training:RUN@last` becomes `training:RUN@7`. Others stay as they are. */
+  pin(name: string): Promise<string>;
 }
 
 export interface PolicyRegistryOptions {
@@ -48,6 +53,8 @@ export interface PolicyRegistryOptions {
   /** Folder `policies` of the product's resources: `scripted.yaml` and `tokenizer/`. */
   readonly policiesFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Holds a folder for each training run; absent = `training:` is not offered. */
+  readonly trainingFolder?: string;
   /** Absent = embedded policies are not offered. */
   readonly embedded?: EmbeddedParts;
 }

@@ -9,6 +9,7 @@ import { firstIssue } from "./dialects/zod-issue.ts";
 import { embeddedDefinition, isEmbedded } from "./embedded-name.ts";
 import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } from "./policy-contract.ts";
 import { introduce, lostAt, probeUpstream } from "./probe.ts";
+import { isTraining, publishedVersion, trainingPrefix } from "./training-name.ts";
 import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
 
 const settingKey = "policies";
@@ -99,6 +100,9 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
         throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
       guardKey(definition);
       return createUpstream(definition, parts);
+    },
+    async pin(name) {
+      return isTraining(name) ? `${trainingPrefix}${(await publishedVersion(name, options.trainingFolder)).name}` : name;
     },
   };
 }

@@ -77,7 +77,7 @@ async function run(name: string, arrange: (order: number[]) => number[]): Promis
       ...{ algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0, epochs: 1, rate: 0.03 },
     });
     const adapter = join(folder, name, String(step));
-    await trainer.exportAdapter(adapter);
+    await trainer.publish(adapter);
     const next = `step-${step + 1}`;
     await sampler.publish(next, adapter);
     if (version !== baseVersion) await sampler.retire(version);

@@ -62,7 +62,7 @@ test("fifty chats lower the loss on held-out ones, and the adapter has PEFT's na
   for (let from = 0; from < 50; from += 10) await trainer.supervisedStep({ ...batchOf(from, from + 10), rate: 2e-3 });
   const after = await trainer.supervisedLoss(heldOut);
   const adapter = join(folder, "adapter");
-  await trainer.exportAdapter(adapter);
+  await trainer.publish(adapter);
   await trainer.close();
   console.log(`held-out loss ${before.toFixed(3)} before, ${after.toFixed(3)} after 5 steps of 10 chats`);
   expect(after).toBeLessThan(before * 0.8);

@@ -59,8 +59,8 @@ export type TrainerAsk =
   | { readonly type: "policy"; readonly batch: PolicyBatch }
   /** Writes a checkpoint: `position` is the run's own text, given back when it goes on. */
   | { readonly type: "save"; readonly folder: string; readonly position: string }
-  /** Writes the adapter alone, for PEFT and vLLM. */
-  | { readonly type: "export-adapter"; readonly folder: string }
+  /** Writes what answers model calls: the adapter alone, as PEFT and vLLM read it, or a whole model. */
+  | { readonly type: "publish"; readonly folder: string }
   /** Writes a whole model with the adapter added in. */
   | { readonly type: "export-model"; readonly folder: string };
 

@@ -1,5 +1,5 @@
 /** Entry of a trainer process: holds one model and its optimiser, takes steps and writes checkpoints until its parent goes away. */
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Matrix } from "../../../engine/algorithms/index.ts";
 import { mergedWeights, writePeftAdapter } from "../../../engine/models/index.ts";
@@ -47,8 +47,8 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
           this.#adapterFiles(),
         );
         return { type: "written" };
-      case "export-adapter":
-        await writeFolder(ask.folder, this.#adapterFiles());
+      case "publish":
+        await this.#publish(ask.folder, context);
         return { type: "written" };
       case "export-model":
         await this.#exportModel(ask.folder, context);
@@ -82,6 +82,12 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
     if (adapter === null || this.#settings.lora === null) return {};
     const { config, weights } = writePeftAdapter(this.#folder.description, adapter, this.#settings.lora, this.#settings.modelFolder);
     return { "adapter_config.json": config, "adapter_model.safetensors": weights };
+  }
+
+  async #publish(target: string, context: AskContext): Promise<void> {
+    if (this.#trainee.adapter() !== null) return writeFolder(target, this.#adapterFiles());
+    await rm(target, { recursive: true, force: true });
+    await this.#exportModel(target, context);
   }
 
   async #exportModel(target: string, { signal, onProgress }: AskContext): Promise<void> {

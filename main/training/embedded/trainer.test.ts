@@ -83,7 +83,7 @@ describe("supervised training in its own process", () => {
     for (let step = 0; step < 5; step += 1) await trainer.supervisedStep({ sequences, mask, rate: 0.01 });
     const loss = await trainer.supervisedLoss({ sequences, mask });
     const [exported, merged] = [join(folder, "adapter"), join(folder, "merged")];
-    await trainer.exportAdapter(exported);
+    await trainer.publish(exported);
     await trainer.exportModel(merged);
     const opened_ = await openModelFolder(merged);
     const weights = openFile(join(exported, "adapter_model.safetensors"), "adapter_model.safetensors");

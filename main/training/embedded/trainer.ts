@@ -22,7 +22,8 @@ export interface EmbeddedTrainer {
   supervisedLoss(batch: { readonly sequences: readonly Int32Array[]; readonly mask: Matrix }, options?: AskOptions): Promise<number>;
   policyStep(batch: PolicyBatch, options?: AskOptions): Promise<StepResult>;
   save(folder: string, position: string): Promise<void>;
-  exportAdapter(folder: string): Promise<void>;
+  /** Writes what answers model calls at this step, whole or not at all: the adapter, or all weights. Replaces what is there. */
+  publish(folder: string): Promise<void>;
   exportModel(folder: string, options?: AskOptions): Promise<void>;
   close(): Promise<void>;
 }
@@ -68,7 +69,7 @@ function trainerOf(info: TrainerInfo, child: Child<TrainerAsk, TrainerReply>): E
     supervisedLoss: async (batch, options) => (await ask("loss", { type: "supervised-loss", ...batch }, options)).loss,
     policyStep: (batch, options) => ask("stepped", { type: "policy", batch }, options),
     save: async (folder, position) => void (await ask("written", { type: "save", folder, position })),
-    exportAdapter: async (folder) => void (await ask("written", { type: "export-adapter", folder })),
+    publish: async (folder) => void (await ask("written", { type: "publish", folder })),
     exportModel: async (folder, options) => void (await ask("written", { type: "export-model", folder }, options)),
     close: () => child.close(),
   };
