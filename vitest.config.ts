@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     reporters: ["default", "./tests/house/closing-line.ts"],
     projects: [
-      { test: { name: "unit", include: ["{main,engine,electron,renderer,tests/house}/**/*.test.ts"], testTimeout: 20_000 } },
+      { test: { name: "unit", include: ["{main,engine,electron,renderer,tests/house,tests/studies}/**/*.test.ts"], testTimeout: 20_000 } },
       {
         test: {
           name: "contract",
