@@ -2,6 +2,7 @@
  * A mean and how sure it is. The question is always "and on other tasks of this kind?", so rollouts of one task are not counted as
  * independent: with several rollouts a task the interval comes from resampling whole tasks. A missing reward is not a value here.
  */
+import { type Interval, percentileInterval } from "./bootstrap.ts";
 import { seededRandom } from "./random.ts";
 
 /** One measured value; values of one cluster (task) are related. */
@@ -20,10 +21,9 @@ export interface MeanInterval {
 }
 
 const z95 = 1.959963984540054;
-const resamples = 2000;
 
 /** Wilson's interval of a share: `share` of `n` independent trials. Sound for few trials and for shares of 0 and 1. */
-export function wilsonInterval(share: number, n: number): { readonly low: number; readonly high: number } {
+export function wilsonInterval(share: number, n: number): Interval {
   const z2 = z95 * z95;
   const centre = (share + z2 / (2 * n)) / (1 + z2 / n);
   const half = (z95 / (1 + z2 / n)) * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n));
@@ -31,10 +31,9 @@ export function wilsonInterval(share: number, n: number): { readonly low: number
 }
 
 /** Percentile interval of the mean over resamples of whole clusters. Two clusters at least. */
-export function bootstrapInterval(values: readonly ClusteredValue[], random: () => number): { readonly low: number; readonly high: number } {
+export function bootstrapInterval(values: readonly ClusteredValue[], random: () => number): Interval {
   const clusters = [...sumsByCluster(values).values()];
-  const means: number[] = [];
-  for (let round = 0; round < resamples; round++) {
+  return percentileInterval(() => {
     let sum = 0;
     let count = 0;
     for (let drawn = 0; drawn < clusters.length; drawn++) {
@@ -42,10 +41,8 @@ export function bootstrapInterval(values: readonly ClusteredValue[], random: () 
       sum += cluster?.sum ?? 0;
       count += cluster?.count ?? 0;
     }
-    means.push(sum / count);
-  }
-  means.sort((left, right) => left - right);
-  return { low: quantile(means, 0.025), high: quantile(means, 0.975) };
+    return sum / count;
+  });
 }
 
 /**
@@ -75,12 +72,4 @@ function sumsByCluster(values: readonly ClusteredValue[]): Map<string, { sum: nu
     sums.set(cluster, { sum: known.sum + value, count: known.count + 1 });
   }
   return sums;
-}
-
-/** Linear between the neighbours; `sorted` ascending, not empty. */
-function quantile(sorted: readonly number[], share: number): number {
-  const at = share * (sorted.length - 1);
-  const below = sorted[Math.floor(at)] ?? Number.NaN;
-  const above = sorted[Math.ceil(at)] ?? below;
-  return below + (above - below) * (at - Math.floor(at));
 }
