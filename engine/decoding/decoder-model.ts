@@ -1,5 +1,13 @@
 /** A session of the decoding graph with its cache: reads new tokens of lanes and gives the logits that follow. */
-import { type Adapter, type AdapterShape, buildDecodingGraph, loraInput, type ModelDescription, type ModelWeights } from "../models/index.ts";
+import {
+  type Adapter,
+  type AdapterShape,
+  buildDecodingGraph,
+  loraInput,
+  type ModelDescription,
+  type ModelWeights,
+  weightShapes,
+} from "../models/index.ts";
 import type { Runtime, Session, Tensor } from "../onnx/index.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
 
@@ -18,55 +26,80 @@ export interface DecoderModelOptions {
 /** One version of an adapter, as feeds. */
 export type AdapterFeeds = Readonly<Record<string, Tensor>>;
 
+/** Values of all weights, ready to decode with. */
+export interface LoadedWeights {
+  readonly session: Session;
+}
+
+/** What a version of the policy is: weights, and an adapter over them. */
+export interface PolicyVersion {
+  readonly weights: LoadedWeights;
+  readonly adapter: AdapterFeeds;
+}
+
 export class DecoderModel {
   readonly cache: KeyValueCache;
   readonly vocabularySize: number;
-  readonly #session: Session;
+  /** The weights that the model was opened with. */
+  readonly baseWeights: LoadedWeights;
+  readonly #load: WeightsLoader;
   readonly #logits = new Map<number, Tensor>();
 
-  private constructor(session: Session, cache: KeyValueCache, vocabularySize: number) {
-    this.#session = session;
+  private constructor(load: WeightsLoader, baseWeights: LoadedWeights, cache: KeyValueCache, vocabularySize: number) {
+    this.#load = load;
+    this.baseWeights = baseWeights;
     this.cache = cache;
     this.vocabularySize = vocabularySize;
   }
 
   static async open(options: DecoderModelOptions): Promise<DecoderModel> {
-    const { runtime, description, lanes, capacity, weightsFolder } = options;
-    const graph = buildDecodingGraph({ ...options, kernels: runtime.kernels });
-    const session = await runtime.createSession(graph.bytes, {
-      purpose: "decoding",
-      ...(weightsFolder === undefined ? {} : { weightsFolder }),
-    });
-    return new DecoderModel(session, new KeyValueCache(description, lanes, capacity), description.config.vocabularySize);
+    const { description, lanes, capacity, weights, weightsFolder } = options;
+    const load = weightsLoader(options);
+    const base = await load(weights, weightsFolder);
+    return new DecoderModel(load, base, new KeyValueCache(description, lanes, capacity), description.config.vocabularySize);
+  }
+
+  /**
+   * Other values of all weights, for a version of full training; release them with `unloadWeights`. The graph is that of the weights
+   * before, if they lie at the same places of files of the same names (as checkpoints of one model do): then this takes what ONNX Runtime
+   * needs to repack them, some 20 ms for a million.
+   */
+  loadWeights(weights: ModelWeights, weightsFolder?: string): Promise<LoadedWeights> {
+    return this.#load(weights, weightsFolder);
+  }
+
+  async unloadWeights(weights: LoadedWeights): Promise<void> {
+    await weights.session.release();
   }
 
   /**
    * Reads `tokens` into one lane behind its first `start` tokens. Gives the logits after token `readAt` of them; the array holds until the
    * next call. Tokens may be padding behind `readAt`: what is written for them is overwritten before it is ever read.
    */
-  async prefill(lane: number, start: number, tokens: Int32Array, readAt: number, adapter: AdapterFeeds): Promise<Float32Array> {
+  async prefill(lane: number, start: number, tokens: Int32Array, readAt: number, version: PolicyVersion): Promise<Float32Array> {
     const total = start + tokens.length;
     if (total > this.cache.capacity) throw new RangeError(`a lane holds ${this.cache.capacity} tokens, not ${total}`);
-    return this.#run(lane, tokens, [total - 1], total, [readAt], adapter);
+    return this.#run(lane, tokens, [total - 1], total, [readAt], version);
   }
 
   /**
    * One token for each of the first `tokens.length` lanes, behind the `lengths` tokens that they hold. Gives the logits
    * [lanes, vocabulary], which hold until the next call.
    */
-  async decode(tokens: Int32Array, lengths: readonly number[], adapter: AdapterFeeds): Promise<Float32Array> {
+  async decode(tokens: Int32Array, lengths: readonly number[], version: PolicyVersion): Promise<Float32Array> {
     return this.#run(
       0,
       tokens,
       lengths,
       Math.max(...lengths) + 1,
       lengths.map(() => 0),
-      adapter,
+      version,
     );
   }
 
+  /** Weights that were loaded besides are released by whoever loaded them. */
   async close(): Promise<void> {
-    await this.#session.release();
+    await this.unloadWeights(this.baseWeights);
   }
 
   async #run(
@@ -75,7 +108,7 @@ export class DecoderModel {
     lastIndex: readonly number[],
     total: number,
     readAt: readonly number[],
-    adapter: AdapterFeeds,
+    { weights: { session }, adapter }: PolicyVersion,
   ): Promise<Float32Array> {
     const lanes = lastIndex.length;
     const view = Object.fromEntries(this.cache.view(first, lanes));
@@ -88,9 +121,9 @@ export class DecoderModel {
     };
     const cached = (names: readonly string[]): Record<string, Tensor> =>
       Object.fromEntries(names.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])));
-    const past = cached(this.#session.inputNames);
-    const present = cached(this.#session.outputNames);
-    await this.#session.runInto({ ...feeds, ...past, ...adapter }, { logits, ...present });
+    const past = cached(session.inputNames);
+    const present = cached(session.outputNames);
+    await session.runInto({ ...feeds, ...past, ...adapter }, { logits, ...present });
     return logits.data as Float32Array;
   }
 
@@ -101,6 +134,27 @@ export class DecoderModel {
     this.#logits.set(lanes, tensor);
     return tensor;
   }
+}
+
+type WeightsLoader = (weights: ModelWeights, weightsFolder: string | undefined) => Promise<LoadedWeights>;
+
+function weightsLoader({ runtime, description, adapter, capacity }: DecoderModelOptions): WeightsLoader {
+  let last: { readonly places: string; readonly bytes: Uint8Array } | null = null;
+  return async (weights, weightsFolder) => {
+    const places = placesInFiles(description, weights);
+    const bytes =
+      places !== null && last?.places === places
+        ? last.bytes
+        : buildDecodingGraph({ description, weights, adapter, capacity, kernels: runtime.kernels }).bytes;
+    last = places === null ? null : { places, bytes };
+    return { session: await runtime.createSession(bytes, { purpose: "decoding", ...(weightsFolder === undefined ? {} : { weightsFolder }) }) };
+  };
+}
+
+/** Where each weight lies in its file; null when one is held in memory. */
+function placesInFiles(description: ModelDescription, weights: ModelWeights): string | null {
+  const places = [...weightShapes(description).keys()].map((name) => weights.place(name));
+  return places.every(({ source }) => "external" in source) ? JSON.stringify(places) : null;
 }
 
 /** An adapter's matrices as the decoding graph is fed with them. */

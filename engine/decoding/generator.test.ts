@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { openRuntime } from "../../main/engine-runtime/index.ts";
-import { type Adapter, createAdapter, linearKinds, loraInput, type ModelConfig } from "../models/index.ts";
+import { type Adapter, createAdapter, linearKinds, loraInput, type ModelConfig, type ModelWeights } from "../models/index.ts";
 import { deriveSeed, seededRandom } from "../statistics/index.ts";
 import { placeInRows, SequenceModel } from "../training/index.ts";
 import { randomSequences, tinyConfigs, tinyModel } from "../training/tiny-model.test-data.ts";
@@ -38,11 +38,12 @@ function request(promptIds: Int32Array, changes: Partial<GenerationRequest> = {}
 const prompts = randomSequences([1, 5, 17, 40, 33, 64, 16, 90, 3], config.vocabularySize);
 
 /** Log-probabilities of each token by the scoring graph. */
-async function scored(sequence: Int32Array, version: string): Promise<Float64Array> {
+async function scored(sequence: Int32Array, version: string, own: ModelWeights = weights): Promise<Float64Array> {
   const parameters = new Map<string, Float32Array>();
   for (const [module, { a, b }] of versions[version] ?? []) parameters.set(loraInput.a(module), a).set(loraInput.b(module), b);
   const memory = { attentionChunk: 64, headChunk: 64, keepProbabilities: true, checkpointLayers: false, narrowWeights: false };
-  const options = { runtime, description, weights, adapter: shape, parameters, trained: "adapter" as const };
+  const adapter = versions[version] === undefined ? null : shape;
+  const options = { runtime, description, weights: own, adapter, parameters, trained: "adapter" as const };
   const model = new SequenceModel({ ...options, withEntropy: false, withValues: false, memory });
   const placement = placeInRows([sequence.length], { rows: 1, width: sequence.length - 1 });
   const { logprobs } = await model.score({ sequences: [sequence], placement });
@@ -129,10 +130,10 @@ test("another version reuses nothing, and a version in use cannot be retired", a
   const generator = await open(1);
   const prompt = prompts[3] ?? new Int32Array();
   const pending = generator.generate(request(prompt, { version: "one" }));
-  expect(() => generator.retire("one")).toThrow("in use");
+  await expect(generator.retire("one")).rejects.toThrow("in use");
   await pending;
   expect((await generator.generate(request(prompt, { version: "two" }))).reusedTokens).toBe(0);
-  generator.retire("one");
+  await generator.retire("one");
   await expect(generator.generate(request(prompt, { version: "one" }))).rejects.toThrow("has not been published");
   expect(() => generator.publish("two", {})).toThrow("before");
 });
@@ -161,4 +162,22 @@ test("a failing run rejects what is under way, and the next request works", asyn
   const generator = await open(1);
   await expect(generator.generate(request(Int32Array.of(config.vocabularySize + 5)))).rejects.toThrow();
   expect((await generator.generate(request(Int32Array.of(1)))).ids.length).toBe(12);
+});
+
+test("a version may have weights of its own, and those under way keep theirs", async () => {
+  const model = await DecoderModel.open({ runtime, description, weights, adapter: null, lanes: 2, capacity });
+  opened.push(model);
+  const generator = new Generator(model, { deterministic: false, chunk: 16, parkedBytes: 0 });
+  generator.publish("base", {});
+  const other = tinyModel(config, 4).weights;
+  generator.publish("other", {}, await model.loadWeights(other));
+  const [prompt = new Int32Array()] = randomSequences([20], config.vocabularySize, 3);
+  const results = await Promise.all(["base", "other"].map((version) => generator.generate(request(prompt, { version }))));
+  for (const [index, own] of [weights, other].entries()) {
+    const { ids, logprobs } = results[index] ?? { ids: new Int32Array(), logprobs: new Float32Array() };
+    const expected = (await scored(joined(prompt, ids), "none", own)).subarray(prompt.length - 1);
+    expect(Math.max(...expected.map((value, at) => Math.abs(value - (logprobs[at] ?? Number.NaN))))).toBeLessThan(1e-4);
+  }
+  await generator.retire("other");
+  await expect(generator.generate(request(prompt, { version: "other" }))).rejects.toThrow("has not been published");
 });

@@ -7,7 +7,7 @@
  */
 import { at } from "../algorithms/index.ts";
 import { seededRandom } from "../statistics/index.ts";
-import type { AdapterFeeds, DecoderModel } from "./decoder-model.ts";
+import type { AdapterFeeds, DecoderModel, LoadedWeights, PolicyVersion } from "./decoder-model.ts";
 import { type Job, newJob } from "./job.ts";
 import { type Lane, LaneTable } from "./lanes.ts";
 import type { ReuseRule } from "./prefixes.ts";
@@ -68,7 +68,7 @@ export class Generator {
   readonly #rule: ReuseRule;
   readonly #lanes: LaneTable;
   readonly #sampler: TokenSampler;
-  readonly #versions = new Map<string, AdapterFeeds>();
+  readonly #versions = new Map<string, PolicyVersion>();
   readonly #waiting: Job[] = [];
   #running = false;
   #counts = { promptTokens: 0, readTokens: 0, sampledTokens: 0, steps: 0 };
@@ -86,18 +86,23 @@ export class Generator {
     return { ...this.#counts };
   }
 
-  /** Makes a version of the weights known. Requests under way keep theirs. */
-  publish(version: string, adapter: AdapterFeeds): void {
+  /**
+   * Makes a version of the policy known: an adapter over the model's own weights, or weights of its own, which belong to the generator from
+   * then on. Requests under way keep theirs.
+   */
+  publish(version: string, adapter: AdapterFeeds, weights: LoadedWeights = this.#model.baseWeights): void {
     if (this.#versions.has(version)) throw new RangeError(`the version ${version} has been published before`);
-    this.#versions.set(version, adapter);
+    this.#versions.set(version, { adapter, weights });
   }
 
-  /** Forgets a version and what was read under it. Throws RangeError while a request uses it. */
-  retire(version: string): void {
+  /** Forgets a version, its weights and what was read under it. Rejects with RangeError while a request uses it. */
+  async retire(version: string): Promise<void> {
     const inUse = [...this.#waiting, ...this.#lanes.jobs].some((job) => job.request.version === version);
     if (inUse) throw new RangeError(`the version ${version} is in use`);
+    const weights = this.#versions.get(version)?.weights;
     this.#versions.delete(version);
     this.#lanes.forget(version);
+    if (weights !== undefined && weights !== this.#model.baseWeights) await this.#model.unloadWeights(weights);
   }
 
   /** Rejects with ContextOverflow, with the signal's reason when aborted, or with what the runtime says. */
@@ -168,7 +173,7 @@ export class Generator {
     const end = Math.min(promptIds.length, start + chunk);
     const tokens = new Int32Array(deterministic ? chunk : end - start);
     tokens.set(promptIds.subarray(start, end));
-    const logits = await this.#model.prefill(lane.index, start, tokens, end - start - 1, this.#adapter(version));
+    const logits = await this.#model.prefill(lane.index, start, tokens, end - start - 1, this.#policy(version));
     lane.hold(promptIds.subarray(start, end), end - start === chunk && start % chunk === 0);
     job.read = end;
     this.#counts.readTokens += end - start;
@@ -187,7 +192,7 @@ export class Generator {
     const logits = await this.#model.decode(
       tokens,
       lanes.map((lane) => lane.length),
-      this.#adapter(version),
+      this.#policy(version),
     );
     this.#counts.steps += 1;
     const size = this.#model.vocabularySize;
@@ -213,9 +218,9 @@ export class Generator {
     });
   }
 
-  #adapter(version: string): AdapterFeeds {
-    const adapter = this.#versions.get(version);
-    if (adapter === undefined) throw new RangeError(`the version ${version} has not been published`);
-    return adapter;
+  #policy(version: string): PolicyVersion {
+    const policy = this.#versions.get(version);
+    if (policy === undefined) throw new RangeError(`the version ${version} has not been published`);
+    return policy;
   }
 }

@@ -35,7 +35,7 @@ class SamplerHandler implements ChildHandler<SamplerAsk, SamplerReply> {
   async answer(ask: SamplerAsk, { signal }: AskContext): Promise<SamplerReply> {
     if (ask.type === "sample") return this.#sample(ask.request, signal);
     if (ask.type === "publish") this.#generator.publish(ask.version, adapterFeeds(await this.#adapter(ask.adapterFolder)));
-    if (ask.type === "retire") this.#generator.retire(ask.version);
+    if (ask.type === "retire") await this.#generator.retire(ask.version);
     return { type: "done", counts: this.#generator.counts };
   }
 
