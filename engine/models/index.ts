@@ -22,6 +22,7 @@ export {
   buildSequenceGraph,
   coefficientInputs,
   gradientOutput,
+  inverseTemperatureInput,
   type MemoryPlan,
   type SequenceGraphOptions,
   valueHeadInputs,

@@ -4,6 +4,7 @@
  * functions over the scores (engine/algorithms), whose derivatives are just these coefficients.
  *
  * Inputs: `tokens` int32 [rows, width]; `targets` int32 [rows·width], the token after each (anything where the coefficient is 0);
+ * `inverse_temperature` [1]: logits are multiplied by it, so that scores are those of the distribution that was sampled from;
  * `weight.logprob`, `weight.entropy`, `weight.value` [rows·width, 1]; `segments`, `positions` [rows, width] when sequences are packed;
  * and every trained matrix. Outputs: `logprobs`, `entropy`, `values` [rows·width, 1], `gradient:<name>`.
  */
@@ -13,6 +14,7 @@ import {
   checkpoint,
   gemm,
   type CausalMask as Mask,
+  multiply,
   type RotaryTables,
   reshape,
   rotary,
@@ -66,6 +68,8 @@ export const coefficientInputs = { logprob: "weight.logprob", entropy: "weight.e
 /** Weights of the value head, always fed where there is one. */
 export const valueHeadInputs = { weight: "score.weight", bias: "score.bias" } as const;
 
+export const inverseTemperatureInput = "inverse_temperature";
+
 export const gradientOutput = (name: string): string => `gradient:${name}`;
 
 export function buildSequenceGraph(options: SequenceGraphOptions): GraphModel {
@@ -81,7 +85,9 @@ export function buildSequenceGraph(options: SequenceGraphOptions): GraphModel {
   const coefficient = (name: string): Value => graph.input(name, graph.float, [count, 1]);
 
   const seeds: Seed[] = [];
-  const head = tokenHead(tape, hidden, weights.weight(description.head), graph.input("targets", "int32", [count]), {
+  // Logits of h/T are logits/T: one row is scaled, not the whole vocabulary.
+  const tempered = multiply(tape, hidden, graph.input(inverseTemperatureInput, graph.float, [1]));
+  const head = tokenHead(tape, tempered, weights.weight(description.head), graph.input("targets", "int32", [count]), {
     coefficients: training
       ? { logprob: coefficient(coefficientInputs.logprob), entropy: options.withEntropy ? coefficient(coefficientInputs.entropy) : null }
       : null,

@@ -36,8 +36,8 @@ function open(config: ModelConfig, trained: "adapter" | "weights", float: "float
   return { model, parameters };
 }
 
-function batch(config: ModelConfig, placement = rows): SequenceBatch {
-  return { sequences: randomSequences(lengths, config.vocabularySize), placement };
+function batch(config: ModelConfig, placement = rows, temperature = 1): SequenceBatch {
+  return { sequences: randomSequences(lengths, config.vocabularySize), placement, temperature };
 }
 
 /** Random coefficients on the tokens that exist. */
@@ -72,13 +72,13 @@ function largestDifference(left: ReadonlyMap<string, FloatArray>, right: Readonl
 
 describe.each(Object.entries(tinyConfigs))("%s", (_name, config) => {
   test.each([
-    ["adapter", simple],
-    ["adapter", sparing],
-    ["weights", simple],
-    ["weights", sparing],
-  ] as const)("float64 gradients of the %s agree with central differences", async (trained, memory) => {
+    ["adapter", 1, simple],
+    ["adapter", 0.7, sparing],
+    ["weights", 0.7, simple],
+    ["weights", 1, sparing],
+  ] as const)("float64 gradients of the %s at temperature %f agree with central differences", async (trained, temperature, memory) => {
     const { model, parameters } = open(config, trained, "float64", memory);
-    const one = batch(config);
+    const one = batch(config, rows, temperature);
     const given = coefficients(6);
     const { gradients } = await model.gradients(one, given);
     const copies = new Map([...gradients].map(([name, values]) => [name, values.slice()]));

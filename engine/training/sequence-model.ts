@@ -11,6 +11,7 @@ import {
   buildSequenceGraph,
   coefficientInputs,
   gradientOutput,
+  inverseTemperatureInput,
   type MemoryPlan,
   type ModelDescription,
   type ModelWeights,
@@ -28,6 +29,8 @@ export interface SequenceBatch {
   /** Token ids of each sequence, two at least. */
   readonly sequences: readonly Int32Array[];
   readonly placement: Placement;
+  /** That the sequences were sampled at; scores are of that distribution. Above 0; left out = 1. */
+  readonly temperature?: number;
 }
 
 export interface Scores {
@@ -170,6 +173,7 @@ export class SequenceModel {
     });
     const feeds: Record<string, Tensor> = {
       ...this.#feeds,
+      [inverseTemperatureInput]: this.#tensor([1], [1 / (batch.temperature ?? 1)]),
       tokens: { type: "int32", shape: [rows, width], data: tokens },
       targets: { type: "int32", shape: [rows * width], data: targets },
     };

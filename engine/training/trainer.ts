@@ -31,11 +31,16 @@ export interface TrainerOptions {
   readonly limits: { readonly positions: number; readonly longest: number };
 }
 
-export interface StepOptions {
-  readonly rate: number;
+interface ScoreOptions {
+  /** That the sequences were sampled at. Above 0; left out = 1. */
+  readonly temperature?: number;
   readonly signal?: AbortSignal;
   /** Micro-batches done, of all passes of this step. */
   readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface StepOptions extends ScoreOptions {
+  readonly rate: number;
 }
 
 export interface StepReport {
@@ -87,12 +92,12 @@ export class Trainer {
   }
 
   /** Scores of every sequence; rows of sequences that are too long stay 0. */
-  async score(sequences: readonly Int32Array[], options: Omit<StepOptions, "rate"> = {}): Promise<Scores> {
+  async score(sequences: readonly Int32Array[], options: ScoreOptions = {}): Promise<Scores> {
     return this.scoreWith(this.#options.model, sequences, options);
   }
 
   /** Scores by another model, cut into the same micro-batches: a frozen reference. */
-  async scoreWith(model: SequenceModel, sequences: readonly Int32Array[], options: Omit<StepOptions, "rate"> = {}): Promise<Scores> {
+  async scoreWith(model: SequenceModel, sequences: readonly Int32Array[], options: ScoreOptions = {}): Promise<Scores> {
     const { batches } = this.#plan(sequences);
     return this.#scoreAll(model, sequences, batches, options, (done) => options.onProgress?.(done, batches.length));
   }
@@ -147,13 +152,13 @@ export class Trainer {
     model: SequenceModel,
     sequences: readonly Int32Array[],
     batches: readonly MicroBatch[],
-    { signal }: Pick<StepOptions, "signal">,
+    { signal, temperature }: ScoreOptions,
     onDone: (done: number) => void,
   ): Promise<Scores> {
     const collected = new ScoreCollector(sequences);
     for (const [index, batch] of batches.entries()) {
       stopIfAborted(signal);
-      collected.add(batch, await model.score(memberBatch(sequences, batch)));
+      collected.add(batch, await model.score(memberBatch(sequences, batch, temperature)));
       onDone(index + 1);
     }
     return collected.scores;
@@ -163,7 +168,7 @@ export class Trainer {
     sequences: readonly Int32Array[],
     batches: readonly MicroBatch[],
     coefficients: Coefficients,
-    { signal }: Pick<StepOptions, "signal">,
+    { signal, temperature }: ScoreOptions,
     onDone: (done: number) => void,
   ): Promise<{ readonly gradients: NamedArrays; readonly logprobs: Matrix }> {
     const { model } = this.#options;
@@ -172,7 +177,7 @@ export class Trainer {
     for (const [index, batch] of batches.entries()) {
       stopIfAborted(signal);
       const own = mapCoefficients(coefficients, (matrix) => rowsOf(matrix, batch.members));
-      const { scores, gradients } = await model.gradients(memberBatch(sequences, batch), own);
+      const { scores, gradients } = await model.gradients(memberBatch(sequences, batch, temperature), own);
       const arrays = gradients as NamedArrays;
       const broken = firstNonFinite(arrays);
       if (broken !== null)
@@ -265,8 +270,8 @@ function mapCoefficients({ byLogprob, byEntropy, byValue }: Coefficients, map: (
   };
 }
 
-function memberBatch(sequences: readonly Int32Array[], { members, placement }: MicroBatch) {
-  return { sequences: members.map((member) => sequences[member] ?? new Int32Array()), placement };
+function memberBatch(sequences: readonly Int32Array[], { members, placement }: MicroBatch, temperature = 1) {
+  return { sequences: members.map((member) => sequences[member] ?? new Int32Array()), placement, temperature };
 }
 
 function largestTensor(gradients: NamedArrays): string {

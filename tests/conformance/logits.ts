@@ -1,4 +1,4 @@
-import { buildSequenceGraph } from "../../engine/models/index.ts";
+import { buildSequenceGraph, inverseTemperatureInput } from "../../engine/models/index.ts";
 import type { Runtime } from "../../engine/onnx/index.ts";
 import type { LoadedModel } from "./model-case.ts";
 import { memory } from "./model-training.ts";
@@ -20,6 +20,7 @@ export async function logitsOf(
   const feeds = {
     tokens: { type: "int32" as const, shape: [rows, width], data: tokens },
     targets: { type: "int32" as const, shape: [rows * width], data: new Int32Array(rows * width) },
+    [inverseTemperatureInput]: { type: "float32" as const, shape: [1], data: Float32Array.of(1) },
     zero: { type: "float32" as const, shape: [1], data: new Float32Array(1) },
   };
   const { logits } = await session.run(Object.fromEntries(Object.entries(feeds).filter(([name]) => session.inputNames.includes(name))));

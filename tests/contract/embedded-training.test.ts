@@ -74,7 +74,7 @@ async function run(name: string, arrange: (order: number[]) => number[]): Promis
       rollouts: rollouts.map(({ reward, ids }, index) => ({ reward, group: String(index % 4), length: ids.length })),
       rolloutOfRow: rollouts.map((_rollout, index) => index),
       sampler: onSampled(rollouts, ({ logprobs }, index) => logprobs[index] ?? 0),
-      ...{ algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0, epochs: 1, rate: 0.03 },
+      ...{ algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0, epochs: 1, rate: 0.03, sampling: plainSampling },
     });
     const adapter = join(folder, name, String(step));
     await trainer.publish(adapter);

@@ -1,5 +1,6 @@
 /** What a trainer process is opened with and asked. */
-import type { Matrix } from "../../../engine/algorithms/index.ts";
+import type { Matrix, RolloutCorrection, SamplerGap } from "../../../engine/algorithms/index.ts";
+import type { SamplingSettings } from "../../../engine/decoding/index.ts";
 import type { LoraSettings } from "../../../engine/models/index.ts";
 import type { AdamWSettings } from "../../../engine/optimiser/index.ts";
 import type { Algorithm, MemoryEstimate, RolloutOutcome, StepReport } from "../../../engine/training/index.ts";
@@ -48,6 +49,8 @@ export interface PolicyBatch {
   readonly algorithm: Algorithm;
   /** Of the divergence, where it is part of the reward. */
   readonly divergenceCoefficient: number;
+  /** What every row was drawn with. Only the temperature may differ from plain sampling: what a truncated draw left out has no gradient. */
+  readonly sampling: SamplingSettings;
   /** Passes over the batch. */
   readonly epochs: number;
   readonly rate: number;
@@ -64,9 +67,30 @@ export type TrainerAsk =
   /** Writes a whole model with the adapter added in. */
   | { readonly type: "export-model"; readonly folder: string };
 
+/** What a policy step was taken on, for whoever wants to see why: rows and columns as in the batch. */
+export interface PolicyMeasures {
+  /** By the trainer before the step, at the batch's temperature. */
+  readonly old: Matrix;
+  readonly reference: Matrix | null;
+  readonly entropy: Matrix | null;
+  /** The mask with rejected tokens and dropped groups taken out. */
+  readonly mask: Matrix;
+  readonly advantages: Matrix;
+  readonly flatGroupShare: number;
+  /** How far sampler and trainer are apart on the tokens of the given mask; null when the sampler's numbers are not known. */
+  readonly gap: SamplerGap | null;
+  readonly correction: Pick<RolloutCorrection, "importance" | "rejected"> | null;
+  readonly divergenceInReward: number | null;
+}
+
 export type TrainerReply =
-  /** null: nothing was trained, and why. */
-  | { readonly type: "stepped"; readonly reports: readonly StepReport[]; readonly skipped: string | null }
+  /** `skipped`: nothing was trained, and why. */
+  | {
+      readonly type: "stepped";
+      readonly reports: readonly StepReport[];
+      readonly skipped: string | null;
+      readonly measures: PolicyMeasures | null;
+    }
   | { readonly type: "loss"; readonly loss: number }
   | { readonly type: "written" };
 

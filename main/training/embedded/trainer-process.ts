@@ -1,10 +1,11 @@
 /** Entry of a trainer process: holds one model and its optimiser, takes steps and writes checkpoints until its parent goes away. */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Matrix } from "../../../engine/algorithms/index.ts";
+import { type Matrix, maskTotal, samplerGap } from "../../../engine/algorithms/index.ts";
 import { mergedWeights, writePeftAdapter } from "../../../engine/models/index.ts";
 import {
   type Experience,
+  type PreparedExperience,
   policyObjective,
   prepareExperience,
   type StepReport,
@@ -16,7 +17,15 @@ import { type AskContext, type ChildHandler, serveParent } from "../../engine-pr
 import { openRuntime } from "../../engine-runtime/index.ts";
 import { type ModelFolder, openModelFolder, writeModelFolder } from "../../models/index.ts";
 import { readCheckpoint, writeCheckpoint, writeFolder } from "./checkpoint.ts";
-import { divergedKind, type PolicyBatch, type TrainerAsk, type TrainerInfo, type TrainerReply, type TrainerSettings } from "./protocol.ts";
+import {
+  divergedKind,
+  type PolicyBatch,
+  type PolicyMeasures,
+  type TrainerAsk,
+  type TrainerInfo,
+  type TrainerReply,
+  type TrainerSettings,
+} from "./protocol.ts";
 import { createTrainee, type Trainee } from "./trainee.ts";
 
 class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
@@ -35,7 +44,7 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
   async answer(ask: TrainerAsk, context: AskContext): Promise<TrainerReply> {
     switch (ask.type) {
       case "supervised":
-        return stepped([await this.#trainer.supervisedStep(ask.sequences, ask.mask, { rate: ask.rate, ...context })]);
+        return stepped([await this.#trainer.supervisedStep(ask.sequences, ask.mask, { rate: ask.rate, ...context })], null);
       case "supervised-loss":
         return { type: "loss", loss: supervisedLoss((await this.#trainer.score(ask.sequences, context)).logprobs, ask.mask) };
       case "policy":
@@ -57,10 +66,15 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
   }
 
   async #policy({ algorithm, sequences, epochs, rate, ...batch }: PolicyBatch, context: AskContext): Promise<TrainerReply> {
-    const before = await this.#trainer.score(sequences, { signal: context.signal });
+    const { temperature } = batch.sampling;
+    const before = await this.#trainer.score(sequences, { signal: context.signal, temperature });
     const experience: Experience = {
       ...{ rollouts: batch.rollouts, rolloutOfRow: batch.rolloutOfRow, mask: batch.mask, sampler: batch.sampler },
-      ...{ old: before.logprobs, reference: algorithm.divergence === null ? null : await this.#reference(sequences), values: before.values },
+      ...{
+        old: before.logprobs,
+        reference: algorithm.divergence === null ? null : await this.#reference(sequences, temperature),
+        values: before.values,
+      },
     };
     const prepared = prepareExperience(experience, algorithm, batch.divergenceCoefficient);
     const reports: (StepReport | null)[] = [];
@@ -68,13 +82,13 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
       // The first pass is taken at the scores that were just measured.
       const known = epoch === 0 ? { known: before } : {};
       const objective = (scores: typeof before) => policyObjective(algorithm, experience, prepared, scores);
-      reports.push(await this.#trainer.policyStep(sequences, prepared.mask, objective, { rate, ...context, ...known }));
+      reports.push(await this.#trainer.policyStep(sequences, prepared.mask, objective, { rate, temperature, ...context, ...known }));
     }
-    return stepped(reports);
+    return stepped(reports, measuresOf(experience, prepared, before.entropy));
   }
 
-  async #reference(sequences: readonly Int32Array[]): Promise<Matrix> {
-    return (await this.#trainer.scoreWith(this.#trainee.reference, sequences)).logprobs;
+  async #reference(sequences: readonly Int32Array[], temperature: number): Promise<Matrix> {
+    return (await this.#trainer.scoreWith(this.#trainee.reference, sequences, { temperature })).logprobs;
   }
 
   #adapterFiles(): Readonly<Record<string, string | Uint8Array>> {
@@ -102,9 +116,21 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
   }
 }
 
-function stepped(reports: readonly (StepReport | null)[]): TrainerReply {
+function stepped(reports: readonly (StepReport | null)[], measures: PolicyMeasures | null): TrainerReply {
   const made = reports.filter((report) => report !== null);
-  return { type: "stepped", reports: made, skipped: made.length === 0 ? "no token of the batch is trained" : null };
+  return { type: "stepped", reports: made, skipped: made.length === 0 ? "no token of the batch is trained" : null, measures };
+}
+
+function measuresOf(
+  { old, reference, sampler, mask }: Experience,
+  { mask: trained, advantages, flatGroupShare, correction, divergenceInReward }: PreparedExperience,
+  entropy: Matrix | null,
+): PolicyMeasures {
+  return {
+    ...{ old, reference, entropy, mask: trained, advantages, flatGroupShare, divergenceInReward },
+    gap: sampler === null || maskTotal(mask) === 0 ? null : samplerGap(old, sampler, mask),
+    correction: correction === null ? null : { importance: correction.importance, rejected: correction.rejected },
+  };
 }
 
 async function open(settings: TrainerSettings): Promise<{ readonly info: TrainerInfo; readonly handler: TrainerHandler }> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Matrix } from "../../../engine/algorithms/index.ts";
+import { plainSampling } from "../../../engine/decoding/index.ts";
 import { linearKinds, readPeftAdapter } from "../../../engine/models/index.ts";
 import { namedAlgorithms } from "../../../engine/training/index.ts";
 import { importGguf, openFile, openModelFolder } from "../../models/index.ts";
@@ -125,14 +126,22 @@ describe("policy steps in its own process", () => {
   ] as const)("%s takes its passes over a batch of rollouts", async (name, valueHead) => {
     const trainer = await open({ valueHead });
     const rollouts = [1, 0, 1, 0].map((reward, index) => ({ reward, group: index < 2 ? "a" : "b", length: 50 }));
-    const { reports } = await trainer.policyStep({
+    const { reports, measures } = await trainer.policyStep({
       ...{ sequences, mask, rollouts, rolloutOfRow: [0, 0, 1, 2, 3, 3], sampler: null },
-      ...{ algorithm: namedAlgorithms[name], divergenceCoefficient: 0.001, epochs: 2, rate: 0.002 },
+      ...{ algorithm: namedAlgorithms[name], divergenceCoefficient: 0.001, epochs: 2, rate: 0.002, sampling: plainSampling },
     });
     expect(reports.map(({ step }) => step)).toEqual([1, 2]);
     expect(reports[0]?.metrics.clipFraction).toBe(0);
     expect(reports[1]?.metrics.policyLoss).toBeLessThan(reports[0]?.metrics.policyLoss ?? 0);
     expect(Number.isFinite(reports[1]?.metrics.valueLoss ?? 0)).toBe(true);
     expect(reports[0]?.metrics.valueLoss === undefined).toBe(!valueHead);
+    expect(measures).toMatchObject({ flatGroupShare: 0, gap: null, advantages: { rows: 6 }, mask });
+  });
+
+  test("rows that were not drawn from the whole distribution are refused", async () => {
+    const trainer = await open();
+    const batch = { sequences, mask, rollouts: [], rolloutOfRow: [], sampler: null, algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0 };
+    const step = trainer.policyStep({ ...batch, epochs: 1, rate: 1, sampling: { ...plainSampling, topP: 0.9, topK: 20 } });
+    await expect(step).rejects.toThrow("Answers drawn with top-p 0.9, top-k 20 cannot be trained on");
   });
 });

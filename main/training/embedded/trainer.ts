@@ -1,15 +1,12 @@
 /** A trainer process as the service sees it. */
 import type { Matrix } from "../../../engine/algorithms/index.ts";
-import type { StepReport } from "../../../engine/training/index.ts";
+import type { SamplingSettings } from "../../../engine/decoding/index.ts";
 import { type AskOptions, type Child, openChild } from "../../engine-process/index.ts";
 import { WorkbenchError } from "../../errors.ts";
 import { divergedKind, type PolicyBatch, type TrainerAsk, type TrainerInfo, type TrainerReply, type TrainerSettings } from "./protocol.ts";
 
-/** What a step did; `skipped` says why nothing was trained. */
-interface StepResult {
-  readonly reports: readonly StepReport[];
-  readonly skipped: string | null;
-}
+/** What a step did; `skipped` says why nothing was trained; `measures` only of a policy step. */
+type StepResult = Omit<Extract<TrainerReply, { type: "stepped" }>, "type">;
 
 /** Every method rejects with WorkbenchError, or with the signal's reason; an abort stops between micro-batches. */
 export interface EmbeddedTrainer {
@@ -67,10 +64,29 @@ function trainerOf(info: TrainerInfo, child: Child<TrainerAsk, TrainerReply>): E
     info,
     supervisedStep: (batch, options) => ask("stepped", { type: "supervised", ...batch }, options),
     supervisedLoss: async (batch, options) => (await ask("loss", { type: "supervised-loss", ...batch }, options)).loss,
-    policyStep: (batch, options) => ask("stepped", { type: "policy", batch }, options),
+    async policyStep(batch, options) {
+      refuseTruncated(batch.sampling);
+      return ask("stepped", { type: "policy", batch }, options);
+    },
     save: async (folder, position) => void (await ask("written", { type: "save", folder, position })),
     publish: async (folder) => void (await ask("written", { type: "publish", folder })),
     exportModel: async (folder, options) => void (await ask("written", { type: "export-model", folder }, options)),
     close: () => child.close(),
   };
+}
+
+/** The log-probability of a token is then that of a distribution whose support moves with the weights: no gradient describes it. */
+function refuseTruncated({ temperature, topP, topK, minP }: SamplingSettings): void {
+  const truncated = [
+    ...(temperature > 0 ? [] : [`temperature ${temperature}`]),
+    ...(topP < 1 ? [`top-p ${topP}`] : []),
+    ...(topK > 0 ? [`top-k ${topK}`] : []),
+    ...(minP > 0 ? [`min-p ${minP}`] : []),
+  ];
+  if (truncated.length === 0) return;
+  throw new WorkbenchError(
+    "usage",
+    `Answers drawn with ${truncated.join(", ")} cannot be trained on: not every token could have been drawn.`,
+    "Sample with a temperature above 0 and nothing else.",
+  );
 }
