@@ -38,6 +38,8 @@ export function rolloutView(record: RolloutRecord, now: number): RolloutView {
     promptTokens: record.promptTokens,
     completionTokens: record.completionTokens,
     seconds: record.startedAt === null ? null : ((record.endedAt ?? now) - record.startedAt) / 1000,
+    policyWaitSeconds: record.policyWaitSeconds,
+    labels: { ...record.labels },
     createdAt: record.createdAt,
   };
 }

@@ -42,6 +42,10 @@ export const rolloutViewSchema = z.object({
   completionTokens: z.number(),
   /** Wall time from start to end, or so far; null when still queued. */
   seconds: z.number().nullable(),
+  /** Of these, seconds that its calls waited for the policy before it began to answer: no part of the agent's budget. */
+  policyWaitSeconds: z.number().nullable(),
+  /** Words of whoever ordered it: step, split … */
+  labels: z.record(z.string(), z.union([z.string(), z.number()])),
   createdAt: z.number(),
 });
 export type RolloutView = z.infer<typeof rolloutViewSchema>;

@@ -2,11 +2,12 @@
  * What the rollout service promises: experiments become rollouts, each rollout runs to an outcome on its own, none touches its
  * siblings, and a service that was killed picks up where it stopped. All progress is in the store, as events.
  */
+import type { OutcomeRules } from "../../engine/outcome/index.ts";
 import type { ExperimentSpec, SummaryRow } from "../api/views.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
 import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts";
 import type { SandboxKind, SandboxProvider } from "../sandboxes/index.ts";
-import type { Store } from "../store/index.ts";
+import type { RolloutLabels, RolloutRecord, Store, TokenMode } from "../store/index.ts";
 
 export interface RolloutServiceOptions {
   readonly store: Store;
@@ -28,9 +29,56 @@ export interface RolloutServiceOptions {
   readonly concurrency?: number;
 }
 
+/** What all rollouts of an open experiment have in common. */
+export interface OpenExperiment {
+  readonly name: string;
+  readonly sandbox: SandboxKind;
+  /** Rollouts of this experiment at once. */
+  readonly concurrency: number;
+  readonly rules: OutcomeRules;
+  /** Tries of a rollout whose infrastructure failed. */
+  readonly attempts: number;
+  /** Left out = as the policy can. */
+  readonly tokenMode?: TokenMode;
+  /** Overrides the tasks' agent budgets. The time that calls wait for the policy does not count. */
+  readonly agentTimeoutSeconds?: number;
+}
+
+export interface PlannedRollout {
+  /** Folder of the task package. */
+  readonly taskPath: string;
+  readonly harness: string;
+  /** A name that the policy registry resolves; it is held open until the rollouts that were added with it have ended. */
+  readonly policy: string;
+  /** 0-based number inside its group (same task, harness and policy). */
+  readonly groupIndex: number;
+  readonly seed: number;
+  /** The owner's own words, kept with the rollout: step, split … */
+  readonly labels: RolloutLabels;
+}
+
+export interface AddedRollout {
+  readonly id: string;
+  /** The record as it ended, a cancelled one too; null when the service stopped first. Never rejects. */
+  readonly ended: Promise<RolloutRecord | null>;
+}
+
 export interface RolloutService {
   /** Checks everything a person can have written wrong, stores the experiment and its rollouts, and starts; resolves with its id. */
   startExperiment(spec: ExperimentSpec): Promise<string>;
+  /**
+   * An experiment that stays open (`kind: training`): its owner adds rollouts step by step and closes it. After a restart its rollouts
+   * are left to the owner, who knows whether they are still wanted: `resumeRollouts` or `cancelRollouts`.
+   */
+  openExperiment(experiment: OpenExperiment): Promise<string>;
+  /** In the order given. A task, harness or policy that cannot be used rejects with a WorkbenchError before anything is stored. */
+  addRollouts(experimentId: string, rollouts: readonly PlannedRollout[]): Promise<readonly AddedRollout[]>;
+  /** Goes on with rollouts of an open experiment that a killed service left; those that have ended are given as they are. */
+  resumeRollouts(experimentId: string, rolloutIds: readonly string[]): Promise<readonly AddedRollout[]>;
+  /** Ends stragglers as `cancelled`, also those that a killed service left; resolves with their number when every sandbox is gone. */
+  cancelRollouts(rolloutIds: readonly string[]): Promise<number>;
+  /** Cancels what has not ended and ends the experiment. */
+  closeExperiment(experimentId: string): Promise<void>;
   /** Cancels what has not ended; resolves with their number when every sandbox is gone. */
   cancel(experimentId: string): Promise<number>;
   cancelRollout(rolloutId: string): Promise<void>;

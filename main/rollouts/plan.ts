@@ -38,27 +38,34 @@ export function planRollouts(
     for (const harness of harnesses) {
       for (const policy of new Set(spec.policies)) {
         for (let groupIndex = 0; groupIndex < spec.k; groupIndex++) {
-          records.push({
-            ...untouched,
-            id: newId(),
-            experimentId,
-            taskName: task.name,
-            taskDigest: task.digest,
-            taskPath: task.path,
-            harness: harness.id,
-            harnessVersion: harness.version,
-            policy,
-            sandbox: spec.sandbox,
-            groupIndex,
-            seed: deriveSeed(spec.seed, task.name, groupIndex),
-            phases: [{ name: "queued", startedAt: now, seconds: null }],
-            createdAt: now,
-          });
+          const seed = deriveSeed(spec.seed, task.name, groupIndex);
+          records.push(queuedRollout({ id: newId(), experimentId, task, harness, policy, sandbox: spec.sandbox, groupIndex, seed, labels: {}, now }));
         }
       }
     }
   }
   return records;
+}
+
+export interface NewRollout extends Pick<RolloutRecord, "id" | "experimentId" | "policy" | "sandbox" | "groupIndex" | "seed" | "labels"> {
+  readonly task: Task;
+  readonly harness: HarnessManifest;
+  readonly now: number;
+}
+
+/** The record of a rollout that nobody has touched yet. */
+export function queuedRollout({ id, experimentId, task, harness, policy, sandbox, groupIndex, seed, labels, now }: NewRollout): RolloutRecord {
+  return {
+    ...untouched,
+    ...{ id, experimentId, policy, sandbox, groupIndex, seed, labels },
+    taskName: task.name,
+    taskDigest: task.digest,
+    taskPath: task.path,
+    harness: harness.id,
+    harnessVersion: harness.version,
+    phases: [{ name: "queued", startedAt: now, seconds: null }],
+    createdAt: now,
+  };
 }
 
 const untouched = {
@@ -76,6 +83,7 @@ const untouched = {
   completionTokens: 0,
   trainable: null,
   trainableReason: null,
+  policyWaitSeconds: null,
   startedAt: null,
   endedAt: null,
 } as const satisfies Partial<RolloutRecord>;

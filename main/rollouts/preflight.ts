@@ -12,19 +12,21 @@ export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string):
   const paths = await Promise.all(spec.tasks.map(async (path) => (path === "starter" ? starterPaths(starterTasksFolder) : [path])));
   const tasks: Task[] = [];
   for (const path of new Set(paths.flat())) {
-    const { task, valid, faults } = await checkTask(path);
-    const fault = faults.find((candidate) => candidate.severity === "error");
-    if (task === null || !valid || fault !== undefined) {
-      const where = fault === undefined ? path : `${join(path, fault.file)}:${fault.line}`;
-      throw new WorkbenchError(
-        "task",
-        `${where}: ${fault?.message ?? "this is no task package."}`,
-        `See \`openforge task check ${path}\` for every fault.`,
-      );
-    }
-    tasks.push(task);
+    tasks.push(soundTask(path, await checkTask(path)));
   }
   return tasks;
+}
+
+/** The task as it was read; its first fault is a WorkbenchError. */
+export function soundTask(path: string, { task, valid, faults }: Awaited<ReturnType<typeof checkTask>>): Task {
+  const fault = faults.find((candidate) => candidate.severity === "error");
+  if (task !== null && valid && fault === undefined) return task;
+  const where = fault === undefined ? path : `${join(path, fault.file)}:${fault.line}`;
+  throw new WorkbenchError(
+    "task",
+    `${where}: ${fault?.message ?? "this is no task package."}`,
+    `See \`openforge task check ${path}\` for every fault.`,
+  );
 }
 
 async function starterPaths(folder: string): Promise<readonly string[]> {

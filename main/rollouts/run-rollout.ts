@@ -58,11 +58,15 @@ export async function runRollout(run: RolloutRun): Promise<void> {
   }
 }
 
-/** Marks the attempt that a killed service left; it does not count. */
-export function recordRestart(store: Store, rollout: RolloutRecord): void {
+/** Puts a rollout that a killed service left back into the queue. The attempt that ran then is marked; it does not count. */
+export function recordRestart(store: Store, rollout: RolloutRecord): RolloutRecord {
+  if (rollout.phase === "queued") return rollout;
   const detail = "The service was stopped while this attempt ran; it is run again.";
   const outcome: Outcome = { status: "environment-failure", cause: "service-restart", action: "discard", detail };
   recordAttempt(store, rollout, { attempt: rollout.attempts - 1, outcome, counts: false });
+  const queued = { phase: "queued", phases: [{ name: "queued", startedAt: Date.now(), seconds: null }] } as const;
+  store.updateRollout(rollout.id, queued);
+  return { ...rollout, ...queued };
 }
 
 /** Ends a rollout that waits in the queue or was cancelled before its first attempt. */

@@ -3,106 +3,38 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutcomeRules } from "../../engine/outcome/index.ts";
 import { type ExperimentSpec, experimentSpecSchema } from "../api/views.ts";
-import { WorkbenchError } from "../errors.ts";
-import type { Upstream } from "../proxy/index.ts";
 import type { ExperimentRecord, RolloutRecord } from "../store/index.ts";
-import { runAttempt } from "./attempt.ts";
 import type { RolloutService, RolloutServiceOptions } from "./contract.ts";
+import { createOpenExperiments } from "./open-experiments.ts";
 import { experimentId, idMaker, planRollouts } from "./plan.ts";
 import { refusalOf, requireSandbox, tasksOf } from "./preflight.ts";
-import { createWorkQueue } from "./queue.ts";
-import { endByFault, endCancelled, recordRestart, runRollout } from "./run-rollout.ts";
+import { endCancelled, recordRestart } from "./run-rollout.ts";
+import { createRolloutRunner, type RunSettings } from "./runner.ts";
 import { summarise } from "./summary.ts";
+import { requireTokenMode } from "./token-mode.ts";
 import { createUpstreamPool, type UpstreamLease } from "./upstream-pool.ts";
-
-const defaults = { freeDiskBytes: 1024 ** 3, concurrency: 32 } as const;
 
 /** Starts nothing by itself: call `resumeUnfinished` once the service is up. */
 export function createRolloutService(options: RolloutServiceOptions): RolloutService {
   const { store, sandboxes, harnesses } = options;
-  const queue = createWorkQueue(options.concurrency ?? defaults.concurrency);
   const upstreams = createUpstreamPool(options.policies);
-  const closing = new AbortController();
-  /** Cancels one rollout that waits or runs; resolves when it has ended. */
-  const active = new Map<string, { readonly cancel: AbortController; readonly ended: Promise<void> }>();
+  const runner = createRolloutRunner(options, upstreams);
   /** Policies of running experiments stay open between their rollouts. */
   const held = new Map<string, readonly UpstreamLease[]>();
-  const scratchFolder = join(store.dataFolder, "scratch");
 
   function specOf(experiment: ExperimentRecord): ExperimentSpec {
     return experimentSpecSchema.parse(JSON.parse(experiment.spec));
   }
 
   function enqueue(rollout: RolloutRecord, spec: ExperimentSpec): void {
-    const cancel = new AbortController();
-    let markEnded: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      markEnded = resolve;
-    });
-    active.set(rollout.id, { cancel, ended });
-    const run = async (): Promise<void> => {
-      await runToEnd(rollout, spec, cancel.signal);
-      settle();
-    };
-    const settle = (): void => {
-      active.delete(rollout.id);
-      endExperimentIfDone(rollout.experimentId);
-      markEnded();
-    };
-    cancel.signal.addEventListener("abort", () => {
-      if (!queue.remove(rollout.id)) return;
-      endCancelled(store, rollout, rulesOf(spec));
-      settle();
-    });
-    queue.add({ id: rollout.id, group: rollout.experimentId, groupLimit: spec.concurrency, run });
-  }
-
-  async function runToEnd(rollout: RolloutRecord, spec: ExperimentSpec, cancelled: AbortSignal): Promise<void> {
-    const signal = AbortSignal.any([cancelled, closing.signal]);
-    try {
-      await runRollout({
-        store,
-        rolloutId: rollout.id,
-        rules: rulesOf(spec),
-        attemptLimit: spec.attempts,
-        closing: closing.signal,
-        cancelled: signal,
-        retryDelayMs: (counted) => Math.min(1000 * 4 ** (counted - 1), 60_000),
-        runAttempt: (record, attempt) =>
-          runAttempt({
-            ...options,
-            provider: sandboxes[record.sandbox],
-            leaseUpstream: () => upstreams.lease(record.policy),
-            tokenMode: spec.tokenMode ?? null,
-            scratchFolder,
-            freeDiskBytes: options.freeDiskBytes ?? defaults.freeDiskBytes,
-            rollout: record,
-            attempt,
-            agentTimeoutMs: spec.agentTimeoutSeconds === undefined ? null : spec.agentTimeoutSeconds * 1000,
-            signal,
-          }),
-      });
-    } catch (error) {
-      console.error(error);
-      if (!closing.signal.aborted) endFaulty(rollout, error);
-    }
-  }
-
-  /** A bug, or a store that refuses to write: this rollout ends with it, its siblings go on. */
-  function endFaulty(rollout: RolloutRecord, error: unknown): void {
-    try {
-      endByFault(store, rollout, error);
-    } catch (second) {
-      // It stays unfinished; the next start goes on with it.
-      console.error(second);
-    }
+    runner.start(rollout, settingsOf(spec), () => endExperimentIfDone(rollout.experimentId));
   }
 
   function endExperimentIfDone(id: string): void {
-    if (closing.signal.aborted) return;
+    if (runner.closing || runner.activeOf(id) > 0) return;
     const experiment = store.experiment(id);
     if (experiment === null || experiment.endedAt !== null || experiment.status === "recording") return;
-    if (store.rolloutsOf(id).some((rollout) => rollout.phase !== "ended" || active.has(rollout.id))) return;
+    if (store.rolloutsOf(id).some((rollout) => rollout.phase !== "ended")) return;
     const status = experiment.status === "cancelled" ? "cancelled" : "ended";
     const at = Date.now();
     store.updateExperiment(id, { status, endedAt: at });
@@ -130,13 +62,6 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     for (const rollout of rollouts) enqueue(rollout, spec);
   }
 
-  async function cancelRollouts(rollouts: readonly RolloutRecord[]): Promise<number> {
-    const found = rollouts.flatMap((rollout) => active.get(rollout.id) ?? []);
-    for (const { cancel } of found) cancel.abort(new Error("cancelled by a person"));
-    await Promise.all(found.map(({ ended }) => ended));
-    return found.length;
-  }
-
   async function reapSandboxes(): Promise<number> {
     const reaping = Object.values(sandboxes).map(async (provider) => {
       try {
@@ -148,11 +73,12 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       }
     });
     const counts = await Promise.all(reaping);
-    await rm(scratchFolder, { recursive: true, force: true });
+    await rm(join(store.dataFolder, "scratch"), { recursive: true, force: true });
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
   return {
+    ...createOpenExperiments(options, runner, upstreams),
     async startExperiment(given) {
       const spec = experimentSpecSchema.parse(given);
       await requireSandbox(sandboxes[spec.sandbox]);
@@ -160,7 +86,8 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       await holdPolicies(id, spec);
       const name = spec.name ?? `${spec.harnesses.join(", ")} × ${spec.policies.join(", ")}`;
       try {
-        await plan({ id, name, createdAt: Date.now(), endedAt: null, spec: JSON.stringify(spec), status: "running" }, spec);
+        const fresh = { createdAt: Date.now(), endedAt: null, status: "running", kind: "experiment" } as const;
+        await plan({ ...fresh, id, name, spec: JSON.stringify(spec) }, spec);
       } catch (error) {
         letGo(id);
         throw error;
@@ -172,32 +99,29 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       if (experiment?.status !== "running") return 0;
       // Written first: a service that is killed now does not go on with it.
       store.updateExperiment(id, { status: "cancelled" });
-      const cancelled = await cancelRollouts(store.rolloutsOf(id));
+      const cancelled = await runner.cancel(store.rolloutsOf(id).map((rollout) => rollout.id));
       endExperimentIfDone(id);
       return cancelled;
     },
-    async cancelRollout(id) {
-      const rollout = store.rollout(id);
-      if (rollout !== null) await cancelRollouts([rollout]);
-    },
+    cancelRollout: async (id) => void (await runner.cancel([id])),
     async resumeUnfinished() {
       const reaped = await reapSandboxes();
       const unfinished = store.unfinishedRollouts();
       for (const experiment of store.experiments()) {
         const left = unfinished.filter((rollout) => rollout.experimentId === experiment.id);
+        if (experiment.kind === "training") continue;
         if (experiment.status === "running") await resume(experiment, left);
         if (experiment.status === "cancelled") endLeft(experiment, left);
       }
       return { rollouts: unfinished.length, sandboxes: reaped };
     },
     async settled(id) {
-      for (const rollout of store.rolloutsOf(id)) await active.get(rollout.id)?.ended;
+      for (const rollout of store.rolloutsOf(id)) await runner.ended(rollout.id);
     },
-    idle: () => queue.idle(),
+    idle: () => runner.idle(),
     summary: (id) => summarise(store.rolloutsOf(id)),
     async close() {
-      closing.abort(new Error("the service stops"));
-      await queue.close();
+      await runner.close();
       for (const id of held.keys()) letGo(id);
     },
   };
@@ -207,7 +131,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     // A policy that is gone by now: each rollout tells so in its outcome.
     await holdPolicies(experiment.id, spec).catch(() => undefined);
     if (store.rolloutsOf(experiment.id).length === 0) await planAgain(experiment, spec);
-    for (const rollout of left) resumeRollout(rollout, spec);
+    for (const rollout of left) enqueue(recordRestart(store, rollout), spec);
     endExperimentIfDone(experiment.id);
   }
 
@@ -226,14 +150,6 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     endExperimentIfDone(experiment.id);
   }
 
-  function resumeRollout(rollout: RolloutRecord, spec: ExperimentSpec): void {
-    if (rollout.phase !== "queued") {
-      recordRestart(store, rollout);
-      store.updateRollout(rollout.id, { phase: "queued", phases: [{ name: "queued", startedAt: Date.now(), seconds: null }] });
-    }
-    enqueue({ ...rollout, phase: "queued" }, spec);
-  }
-
   /** A policy that cannot be resolved, or not be used as the spec wants, refuses the experiment. */
   async function holdPolicies(id: string, spec: ExperimentSpec): Promise<void> {
     const leases: UpstreamLease[] = [];
@@ -242,7 +158,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       for (const policy of spec.policies) {
         const lease = await upstreams.lease(policy);
         leases.push(lease);
-        requireTokenMode(spec, policy, lease.upstream);
+        requireTokenMode(spec.tokenMode, policy, lease.upstream);
       }
     } catch (error) {
       letGo(id);
@@ -260,11 +176,12 @@ function rulesOf(spec: ExperimentSpec): OutcomeRules {
   return { preset: spec.outcomePreset, discardTimeouts: spec.discardTimeouts };
 }
 
-function requireTokenMode(spec: ExperimentSpec, policy: string, { takesTokenIds }: Upstream): void {
-  if (spec.tokenMode === undefined || spec.tokenMode === "text-in" || takesTokenIds) return;
-  throw new WorkbenchError(
-    "usage",
-    `The policy ${policy} takes no token ids, so the token mode ${spec.tokenMode} is not possible.`,
-    "Leave tokenMode out, or use text-in.",
-  );
+function settingsOf(spec: ExperimentSpec): RunSettings {
+  return {
+    concurrency: spec.concurrency,
+    rules: rulesOf(spec),
+    attempts: spec.attempts,
+    tokenMode: spec.tokenMode ?? null,
+    agentTimeoutMs: spec.agentTimeoutSeconds === undefined ? null : spec.agentTimeoutSeconds * 1000,
+  };
 }

@@ -4,7 +4,7 @@ import type { RolloutRecord, Store } from "../store/index.ts";
 /** Puts an experiment with one queued rollout into the store. */
 export function storedRollout(store: Store, change: Partial<RolloutRecord> = {}): RolloutRecord {
   const experimentId = "e-test";
-  store.createExperiment({ id: experimentId, name: "test", createdAt: 1, endedAt: null, spec: "{}", status: "running" });
+  store.createExperiment({ id: experimentId, name: "test", createdAt: 1, endedAt: null, spec: "{}", status: "running", kind: "experiment" });
   const rollout: RolloutRecord = {
     id: "r-test",
     experimentId,
@@ -32,6 +32,8 @@ export function storedRollout(store: Store, change: Partial<RolloutRecord> = {})
     completionTokens: 0,
     trainable: null,
     trainableReason: null,
+    labels: {},
+    policyWaitSeconds: null,
     createdAt: 1,
     startedAt: null,
     endedAt: null,

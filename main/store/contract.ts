@@ -16,7 +16,12 @@ export interface ExperimentRecord {
   readonly spec: string;
   /** `recording` = read-only, imported or bundled. */
   readonly status: "running" | "ended" | "cancelled" | "recording";
+  /** `training` = stays open: a training run adds rollouts to it step by step. */
+  readonly kind: "experiment" | "training";
 }
+
+/** Words of whoever ordered a rollout: step, split … */
+export type RolloutLabels = Readonly<Record<string, string | number>>;
 
 export interface RolloutRecord {
   readonly id: string;
@@ -48,6 +53,9 @@ export interface RolloutRecord {
   readonly completionTokens: number;
   readonly trainable: boolean | null;
   readonly trainableReason: string | null;
+  readonly labels: RolloutLabels;
+  /** Seconds that its calls waited for the policy before it began to answer (queue, retries): no part of the agent's budget. null = not yet known. */
+  readonly policyWaitSeconds: number | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;

@@ -33,7 +33,7 @@ export interface OpenBed {
 export async function layProxyBed(options: { readonly clock?: Clock } = {}): Promise<ProxyBed> {
   const folder = mkdtempSync(join(tmpdir(), "of-proxy-"));
   const store = openStore(folder);
-  store.createExperiment({ id: "e1", name: "test", createdAt: 1, endedAt: null, spec: "{}", status: "running" });
+  store.createExperiment({ id: "e1", name: "test", createdAt: 1, endedAt: null, spec: "{}", status: "running", kind: "experiment" });
   const proxy = await startProxy({ store, ...options });
   let rollouts = 0;
   return {
@@ -105,6 +105,8 @@ function rolloutRecord(id: string): Parameters<Store["createRollouts"]>[0][numbe
     completionTokens: 0,
     trainable: null,
     trainableReason: null,
+    labels: {},
+    policyWaitSeconds: null,
     createdAt: 1,
     startedAt: 1,
     endedAt: null,

@@ -7,7 +7,7 @@ import type { RecordKeys } from "./keys.ts";
 
 type ExperimentMethods = Pick<Store, "createExperiment" | "updateExperiment" | "experiment" | "experiments" | "experimentSummaries">;
 
-const columns = "id, name, created_at AS createdAt, ended_at AS endedAt, spec, status";
+const columns = "id, name, created_at AS createdAt, ended_at AS endedAt, spec, status, kind";
 
 interface Totals {
   readonly experiment: number;
@@ -23,7 +23,7 @@ interface Totals {
 }
 
 export function createExperimentRecords(db: Database, writer: Writer, redactor: Redactor, keys: RecordKeys): ExperimentMethods {
-  const insert = db.prepare("INSERT INTO experiment (id, name, created_at, ended_at, spec, status) VALUES (?, ?, ?, ?, ?, ?)");
+  const insert = db.prepare("INSERT INTO experiment (id, name, created_at, ended_at, spec, status, kind) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const update = db.prepare("UPDATE experiment SET name = ?, ended_at = ?, status = ? WHERE id = ?");
   const one = db.prepare<[string], ExperimentRecord>(`SELECT ${columns} FROM experiment WHERE id = ?`);
   const all = db.prepare<[], ExperimentRecord & { readonly key: number }>(
@@ -42,7 +42,7 @@ export function createExperimentRecords(db: Database, writer: Writer, redactor: 
     createExperiment(record) {
       writer.write(() => {
         try {
-          insert.run(record.id, redactor.text(record.name), record.createdAt, record.endedAt, redactor.text(record.spec), record.status);
+          insert.run(record.id, redactor.text(record.name), record.createdAt, record.endedAt, redactor.text(record.spec), record.status, record.kind);
         } catch (error) {
           if (!isConstraint(error, "UNIQUE")) throw error;
           throw new WorkbenchError(

@@ -36,6 +36,8 @@ const changing = [
   "fingerprint",
   "trainable",
   "trainable_reason",
+  "labels",
+  "policy_wait_seconds",
   "started_at",
   "ended_at",
 ] as const;
@@ -150,6 +152,8 @@ function values(record: RolloutRecord, redactor: Redactor): readonly Value[] {
     json(record.fingerprint),
     record.trainable === null ? null : Number(record.trainable),
     text(record.trainableReason),
+    redactor.text(JSON.stringify(record.labels)),
+    record.policyWaitSeconds,
     record.startedAt,
     record.endedAt,
   ];
@@ -191,6 +195,8 @@ function toRecord(row: Row): RolloutRecord {
     completionTokens: row.completion_tokens,
     trainable: row.trainable,
     trainableReason: row.trainable_reason,
+    labels: parsed(row.labels),
+    policyWaitSeconds: row.policy_wait_seconds,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

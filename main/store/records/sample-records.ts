@@ -2,7 +2,16 @@
 import type { CallRecord, ExperimentRecord, NodeRecord, RolloutRecord, Store } from "../contract.ts";
 
 export function sampleExperiment(id: string, change: Partial<ExperimentRecord> = {}): ExperimentRecord {
-  return { id, name: `Experiment ${id}`, createdAt: 1_700_000_000_000, endedAt: null, spec: '{"tasks":["starter"]}', status: "running", ...change };
+  return {
+    id,
+    name: `Experiment ${id}`,
+    createdAt: 1_700_000_000_000,
+    endedAt: null,
+    spec: '{"tasks":["starter"]}',
+    status: "running",
+    kind: "experiment",
+    ...change,
+  };
 }
 
 export function sampleRollout(id: string, experimentId: string, change: Partial<RolloutRecord> = {}): RolloutRecord {
@@ -33,6 +42,8 @@ export function sampleRollout(id: string, experimentId: string, change: Partial<
     completionTokens: 0,
     trainable: null,
     trainableReason: null,
+    labels: {},
+    policyWaitSeconds: null,
     createdAt: 1_700_000_000_000,
     startedAt: 1_700_000_000_500,
     endedAt: null,

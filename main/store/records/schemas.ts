@@ -16,6 +16,8 @@ export const experimentSchema = z.object({
   endedAt: z.number().nullable(),
   spec: z.string(),
   status: z.enum(["running", "ended", "cancelled", "recording"]),
+  /** Recordings of earlier versions do not say it. */
+  kind: z.enum(["experiment", "training"]).default("experiment"),
 }) satisfies z.ZodType<ExperimentRecord>;
 
 export const rolloutSchema = z.object({
@@ -52,6 +54,8 @@ export const rolloutSchema = z.object({
   completionTokens: z.number(),
   trainable: flag.nullable(),
   trainableReason: z.string().nullable(),
+  labels: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+  policyWaitSeconds: z.number().nullable().default(null),
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),

@@ -120,6 +120,8 @@ export function sampleRollout(experiment: string, index: number, startedAt: numb
     promptTokens: calls === 0 ? 0 : calls * 2900 + Math.floor(random() * 2000),
     completionTokens: calls * 61,
     seconds: phase === "queued" ? null : ended ? total : 40 + random() * 200,
+    policyWaitSeconds: ended ? 0.4 : null,
+    labels: {},
     createdAt: startedAt - index,
   };
 }
