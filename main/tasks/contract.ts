@@ -101,6 +101,8 @@ export interface Task {
   readonly maxReward: number;
   /** Names of declared secrets; their values come from the service's environment. */
   readonly secrets: readonly string[];
+  /** Tools that a good solution uses; programs where everything runs through a shell. */
+  readonly requiredTools: readonly string[];
 }
 
 export interface TaskCheck {
