@@ -87,8 +87,11 @@ export const harnessManifestSchema = z.strictObject({
       finalText: z.enum(["none", "stdout", "file"]).default("none"),
     })
     .prefault({}),
-  /** One process serves many rollouts, each with a fresh session and its own tool sandbox. */
-  resident: z.boolean().default(false),
+  /**
+   * One process can serve many rollouts, each with a fresh session and its own tool sandbox: how it is started for that. It speaks
+   * the messages of resident-messages.ts. Only values of the harness itself may be used here, none of a rollout.
+   */
+  resident: z.strictObject({ command: z.array(z.string()).min(1) }).optional(),
   limits: z
     .strictObject({
       setupSeconds: z.number().positive().default(120),

@@ -27,7 +27,6 @@ test("a small manifest gets the defaults", () => {
   const manifest = requireManifest(minimal, "manifest.yaml");
   expect(manifest).toMatchObject({
     instruction: "argument",
-    resident: false,
     limits: { contextWindow: 128_000 },
     quirks: { keepaliveComments: true },
   });

@@ -22,7 +22,7 @@ export function harnessHandlers(os: ReturnType<typeof contractImplementer>, part
       summary: manifest?.summary ?? entry.fault ?? "",
       dialects: manifest?.dialects ?? [],
       prefix: manifest?.prefix ?? "no",
-      resident: manifest?.resident ?? false,
+      resident: manifest?.resident !== undefined,
       installed: entry.installed,
       install: manifest?.install.kind ?? "–",
       lastProbe: probed === null ? null : probeSetting.parse(JSON.parse(probed)),

@@ -4,20 +4,23 @@
  * the model says what to do, the tools do it, the model sees the result, until it answers without a tool call.
  *
  *   node react.mjs --config FILE [--task TEXT | --task-file FILE]      (else the task is read from standard input)
+ *   node react.mjs --resident                                         (many tasks one after the other: resident.mjs)
  *
  * Speaks OpenAI Chat Completions. Tools: `bash`, and every tool of the MCP servers in the configuration (stdio).
  * Writes the answer to `final.txt` and what happened to `react.jsonl` in the log folder. Exit codes: 0 the model ended,
  * 2 wrong usage, 3 the model endpoint failed, 4 the limit of turns was reached.
  *
- * Everything one task needs is in `runSession`; it keeps nothing outside, so that one process could serve many tasks.
+ * Everything one task needs is in `runSession`; it keeps nothing outside, so that one process can serve many tasks.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { serve } from "./resident.mjs";
 
 const defaults = {
   baseUrl: "",
@@ -57,10 +60,10 @@ const bashTool = {
   },
 };
 
-/** Does one task. `events` is told what happens; resolves with how it ended and the final text. */
-export async function runSession(settings, task, { events, signal }) {
+/** Does one task. `events` is told what happens, `shell` runs commands; resolves with how it ended and the final text. */
+export async function runSession(settings, task, { events, signal, shell = runHere }) {
   const config = { ...defaults, ...settings };
-  const tools = await openTools(config);
+  const tools = await openTools(config, shell);
   try {
     const first = [
       { role: "system", content: config.system },
@@ -248,12 +251,12 @@ function cutText(text, limit) {
 // --- The tools -----------------------------------------------------------------------------------------------------------
 
 /** Bash and all MCP tools under one name each. A call that cannot be made is told to the model, never thrown. */
-async function openTools(config) {
+async function openTools(config, shell) {
   const servers = [];
   const close = () => {
     for (const server of servers) server.close();
   };
-  const runners = new Map([["bash", (given, signal) => runBash(given.command, config, signal)]]);
+  const runners = new Map([["bash", (given, signal) => runBash(given.command, config, shell, signal)]]);
   const definitions = [bashTool];
   try {
     for (const [serverName, { command, args = [] }] of Object.entries(config.mcpServers)) {
@@ -289,25 +292,36 @@ async function openTools(config) {
   return { definitions, run, close };
 }
 
-/** Ends a moment after the main process, even when a child of it keeps the output open. */
-function runBash(command, config, signal) {
-  if (typeof command !== "string") return Promise.resolve("The argument `command` is missing or is not a text.");
+/** Bytes of a command's output that are kept: enough to know how much was cut, never all of an endless output. */
+const outputBytes = 8_000_000;
+/** Linux takes 128 KiB a string of a command line, its closing zero included. */
+const commandBytes = 131_071;
+
+async function runBash(command, config, shell, signal) {
+  if (typeof command !== "string") return "The argument `command` is missing or is not a text.";
+  if (Buffer.byteLength(command) > commandBytes) throw new Error("the command is longer than a command line may be");
+  const { output, exitCode, timedOut } = await shell({ command, workdir: config.workdir, seconds: config.bashSeconds, outputBytes }, signal);
+  const ending = timedOut ? `[stopped after ${config.bashSeconds} s]` : exitCode === 0 ? "" : `[exit ${exitCode ?? "unknown"}]`;
+  return [output.replace(/\n$/, ""), ending].filter((part) => part !== "").join("\n") || "(no output)";
+}
+
+/** Runs a command as a child of this process. Ends a moment after the main process, even when a child of it keeps the output open. */
+function runHere({ command, workdir, seconds, outputBytes }, signal) {
   return new Promise((resolve, reject) => {
     const script = 'exec 2>&1; exec bash --norc --noprofile -c "$0"';
-    const child = spawn("/bin/sh", ["-c", script, command], { cwd: config.workdir, stdio: ["ignore", "pipe", "ignore"], detached: true });
+    const child = spawn("/bin/sh", ["-c", script, command], { cwd: workdir, stdio: ["ignore", "pipe", "ignore"], detached: true });
     const chunks = [];
-    let size = 0;
+    let left = outputBytes;
     let timedOut = false;
     child.stdout.on("data", (chunk) => {
-      // Enough to know how much was cut; never all of an endless output.
-      if (size < 8_000_000) chunks.push(chunk);
-      size += chunk.length;
+      if (left > 0) chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
     });
     const kill = () => endGroup(child.pid);
     const timer = setTimeout(() => {
       timedOut = true;
       kill();
-    }, config.bashSeconds * 1000);
+    }, seconds * 1000);
     signal?.addEventListener("abort", kill, { once: true });
     child.once("error", reject);
     let grace;
@@ -317,13 +331,12 @@ function runBash(command, config, signal) {
       clearTimeout(grace);
       signal?.removeEventListener("abort", kill);
       child.stdout.destroy();
-      const text = Buffer.concat(chunks).toString("utf8").replace(/\n$/, "");
-      const ending = timedOut ? `[stopped after ${config.bashSeconds} s]` : exitCode === 0 ? "" : `[exit ${exitCode ?? "unknown"}]`;
-      resolve([text, ending].filter((part) => part !== "").join("\n") || "(no output)");
+      resolve({ output: Buffer.concat(chunks).toString("utf8"), exitCode, timedOut });
     };
     child.once("close", finish);
-    child.once("exit", (code) => {
-      exitCode = code;
+    child.once("exit", (code, name) => {
+      // As shells say it: 128 + the signal's number.
+      exitCode = code ?? 128 + (constants.signals[name] ?? 0);
       grace = setTimeout(finish, 300);
     });
   });
@@ -414,6 +427,19 @@ function pause(ms, signal) {
 
 // --- The program -----------------------------------------------------------------------------------------------------------
 
+/** One task from its start to an exit code. `text` = the final text; `error` = what a person should read. */
+async function runTask(config, task, tell) {
+  try {
+    const { ended, text } = await runSession(config, task, tell);
+    tell.events({ type: "end", ended, text });
+    if (ended === "turn-limit") return { exitCode: 4, text: null, error: null };
+    return { exitCode: 0, text, error: null };
+  } catch (error) {
+    tell.events({ type: "end", ended: "failed", message: error.message });
+    return { exitCode: 3, text: null, error: error.message };
+  }
+}
+
 function readArguments(argv) {
   const options = new Map();
   for (let at = 0; at < argv.length; at += 2) {
@@ -440,18 +466,16 @@ async function main() {
   const events = (event) => appendFileSync(join(logFolder, "react.jsonl"), `${JSON.stringify({ at: new Date().toISOString(), ...event })}\n`);
   const stop = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"]) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
-  try {
-    const { ended, text } = await runSession(given.config, given.task, { events, signal: stop.signal });
-    events({ type: "end", ended, text });
-    if (ended === "turn-limit") return 4;
+  const { exitCode, text, error } = await runTask(given.config, given.task, { events, signal: stop.signal });
+  if (text !== null) {
     writeFileSync(join(logFolder, "final.txt"), text);
     console.log(text);
-    return 0;
-  } catch (error) {
-    events({ type: "end", ended: "failed", message: error.message });
-    console.error(error.message);
-    return 3;
   }
+  if (error !== null) console.error(error);
+  return exitCode;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === "--resident") await serve(runTask);
+  else process.exitCode = await main();
+}
