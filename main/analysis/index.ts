@@ -1,2 +1,4 @@
-/** What stored rollouts say about behaviour: measures of one, of an experiment, and side by side. */
-export { type AnalysedRollout, measureExperiment, measureRollout } from "./measure-experiment.ts";
+export { type ComparableRollout, comparableRollouts, experimentOfKey } from "./comparable.ts";
+export { compareColumns } from "./comparison.ts";
+export { columnOf, compareGrid } from "./grid.ts";
+export { transferMatrices } from "./transfer.ts";

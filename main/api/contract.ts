@@ -1,6 +1,7 @@
 /** The one contract between the service and its faces (window, browser, command line). Long work answers with a stream. */
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
+import { comparisonSchema, gridSchema, transferSchema } from "./analysis-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
@@ -118,7 +119,8 @@ export const contract = {
   training: {
     /** Newest first; without their points and evaluations (empty lists). */
     list: base.output(z.array(trainingRunSchema)),
-    get: base.input(byId).output(trainingRunSchema),
+    /** `after`: only the points of later steps, for who has the earlier ones. */
+    get: base.input(byId.extend({ after: z.number().optional() })).output(trainingRunSchema),
     /** Reads a run file and says what it will do: faults by line, memory, rollouts. `folder`: where its relative paths begin. */
     check: base.input(z.object({ yaml: z.string(), folder: z.string() })).output(trainingCheckSchema),
     start: base.input(z.object({ yaml: z.string(), folder: z.string(), seed: z.number().optional() })).output(byId),
@@ -134,5 +136,13 @@ export const contract = {
     cancel: base.input(byId).output(z.object({})),
     step: base.input(z.object({ id: z.string(), step: z.number() })).output(trainingStepDetailSchema),
     stepTokens: base.input(z.object({ id: z.string(), step: z.number(), rollout: z.string(), chain: z.number() })).output(trainedTokensSchema),
+  },
+  analysis: {
+    /** Harnesses (and policies) by task, over the rollouts of some experiments. */
+    grid: base.input(z.object({ experiments: z.array(z.string()) })).output(gridSchema),
+    /** Two columns of a grid, by their keys. */
+    compare: base.input(z.object({ a: z.string(), b: z.string() })).output(comparisonSchema),
+    /** Of all training runs that were evaluated. */
+    transfer: base.output(z.array(transferSchema)),
   },
 };

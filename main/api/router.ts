@@ -1,5 +1,6 @@
 /** Every procedure of the contract with its handler. */
 import type { WorkbenchParts } from "./context.ts";
+import { analysisHandlers } from "./handlers/analysis.ts";
 import { callHandlers } from "./handlers/calls.ts";
 import { experimentHandlers } from "./handlers/experiments.ts";
 import { harnessHandlers } from "./handlers/harnesses.ts";
@@ -22,5 +23,6 @@ export function createRouter(parts: WorkbenchParts & { readBlob: (hash: string) 
     harnesses: harnessHandlers(os, parts),
     policies: policyHandlers(os, parts),
     training: trainingHandlers(os, parts),
+    analysis: analysisHandlers(os, parts),
   });
 }

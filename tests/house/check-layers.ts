@@ -15,7 +15,7 @@ interface Layer {
   readonly allowsPackage: (name: string) => boolean;
 }
 
-const isFaceOfService = (target: string): boolean => ["main/api/contract.ts", "main/api/views.ts", "main/api/training-views.ts"].includes(target);
+const isFaceOfService = (target: string): boolean => /^main\/api\/(contract|([a-z]+-)?views)\.ts$/.test(target);
 const within = (folder: string) => (target: string) => target.startsWith(`${folder}/`);
 const isBuiltIn = (name: string): boolean => name.startsWith("node:");
 const isDesktop = (name: string): boolean => name === "electron" || name.startsWith("electron/");

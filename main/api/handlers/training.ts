@@ -9,7 +9,10 @@ export function trainingHandlers(os: ReturnType<typeof contractImplementer>, { t
   };
   return {
     list: os.training.list.handler(() => [...training.list()]),
-    get: os.training.get.handler(({ input }) => training.get(input.id)),
+    get: os.training.get.handler(({ input: { id, after } }) => {
+      const run = training.get(id);
+      return after === undefined ? run : { ...run, points: run.points.filter((point) => point.step > after) };
+    }),
     check: os.training.check.handler(({ input }) => training.check(input)),
     start: os.training.start.handler(async ({ input }) => ({ id: await training.start(input) })),
     startStarter: os.training.startStarter.handler(async ({ input }) => ({

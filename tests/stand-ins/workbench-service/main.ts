@@ -9,6 +9,7 @@ import { implement, ORPCError } from "@orpc/server";
 import { contract } from "../../../main/api/contract.ts";
 import { startServer } from "../../../main/api/server.ts";
 import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../../main/api/views.ts";
+import { sampleAnalysis } from "./sample-analysis.ts";
 import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
 import { doctor, harnesses, policies, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
@@ -234,6 +235,7 @@ const router = os.router({
     probe: os.harnesses.probe.handler(({ input }) => lines(["Starting the sandbox", "Waiting for a call", "A call arrived"], probed(input.id))),
   },
   training: sampleTraining(os),
+  analysis: sampleAnalysis(os, []),
   policies: {
     list: os.policies.list.handler(() => policies),
     add: os.policies.add.handler(({ input }) => ({
