@@ -22,7 +22,7 @@ function rollouts(harness: string, rewards: readonly (readonly (number | null)[]
       calls: 3,
       promptTokens: 10,
       completionTokens: 5,
-      seconds: 1,
+      behaviour: { calls: 3 },
     })),
   );
 }

@@ -1,4 +1,5 @@
 /** Rollouts as comparisons see them: only what is compared, one column key each. Pure. */
+import { type BehaviourMeasures, behaviourMeasureNames } from "../../engine/behaviour/index.ts";
 import { isPolicysDoing } from "../../engine/outcome/index.ts";
 import type { ClusteredValue } from "../../engine/statistics/index.ts";
 import type { CompareColumn } from "../api/analysis-views.ts";
@@ -21,14 +22,19 @@ export interface ComparableRollout {
   readonly calls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  readonly seconds: number | null;
+  /** By the names of the behaviour definitions; null = says nothing about this rollout. */
+  readonly behaviour: Readonly<Record<string, number | null>>;
 }
 
 /**
  * The rollouts of an experiment. Of a training run only its evaluations are compared: what it was trained on says nothing about how
- * good it is. Rollouts that a person cancelled are left out.
+ * good it is. Rollouts that a person cancelled are left out. `measured`: by rollout; of the others only what the record itself says.
  */
-export function comparableRollouts(experiment: ExperimentRecord, rollouts: readonly RolloutRecord[]): readonly ComparableRollout[] {
+export function comparableRollouts(
+  experiment: ExperimentRecord,
+  rollouts: readonly RolloutRecord[],
+  measured: ReadonlyMap<string, BehaviourMeasures>,
+): readonly ComparableRollout[] {
   return rollouts.flatMap((rollout) => {
     const step = experiment.kind === "training" ? evaluationStep(rollout) : null;
     if (rollout.outcome?.status === "cancelled" || (experiment.kind === "training" && step === null)) return [];
@@ -46,7 +52,7 @@ export function comparableRollouts(experiment: ExperimentRecord, rollouts: reado
         calls: rollout.calls,
         promptTokens: rollout.promptTokens,
         completionTokens: rollout.completionTokens,
-        seconds: rollout.startedAt === null || rollout.endedAt === null ? null : (rollout.endedAt - rollout.startedAt) / 1000,
+        behaviour: behaviourOf(rollout, measured.get(rollout.id)),
       },
     ];
   });
@@ -72,9 +78,15 @@ function columnName(experiment: ExperimentRecord, { harness, harnessVersion, pol
   };
 }
 
+function behaviourOf(rollout: RolloutRecord, measures: BehaviourMeasures | undefined): Record<string, number | null> {
+  if (measures !== undefined) return Object.fromEntries(behaviourMeasureNames.map((name) => [name, measures[name]]));
+  const { calls, promptTokens, completionTokens, startedAt, endedAt } = rollout;
+  return { calls, promptTokens, completionTokens, seconds: startedAt === null || endedAt === null ? null : (endedAt - startedAt) / 1000 };
+}
+
 /** Training runs label what they order: rollouts of an evaluation carry its step. */
 function evaluationStep({ labels }: RolloutRecord): number | null {
-  return labels.purpose === "evaluation" && typeof labels.step === "number" ? labels.step : null;
+  return labels.split === "held-out" && typeof labels.step === "number" ? labels.step : null;
 }
 
 export const rewardsByTask = (rollouts: readonly ComparableRollout[]): readonly ClusteredValue[] =>

@@ -35,22 +35,15 @@ const countsOf = (rollouts: readonly ComparableRollout[]) => ({
   unended: rollouts.filter(({ ended }) => !ended).length,
 });
 
-/** Measures by the names of the behaviour definitions, over rollouts in which the policy had a fair try. */
+/** Over the rollouts in which the policy had a fair try; a measure that says nothing about any of them is left out. */
 function behaviourOf(rollouts: readonly ComparableRollout[]): Record<string, Estimate> {
   const fair = rollouts.filter(({ ended, infrastructure }) => ended && !infrastructure);
-  const measure = (value: (rollout: ComparableRollout) => number | null): Estimate => {
-    const values = fair.flatMap((rollout) => {
-      const measured = value(rollout);
-      return measured === null ? [] : [{ cluster: rollout.task, value: measured }];
-    });
-    return meanWithInterval(values);
-  };
-  return {
-    calls: measure(({ calls }) => calls),
-    promptTokens: measure(({ promptTokens }) => promptTokens),
-    completionTokens: measure(({ completionTokens }) => completionTokens),
-    seconds: measure(({ seconds }) => seconds),
-  };
+  const names = new Set(fair.flatMap(({ behaviour }) => Object.keys(behaviour)));
+  const estimates = [...names].map((name): [string, Estimate] => {
+    const values = fair.flatMap(({ task, behaviour }) => (typeof behaviour[name] === "number" ? [{ cluster: task, value: behaviour[name] }] : []));
+    return [name, meanWithInterval(values)];
+  });
+  return Object.fromEntries(estimates.filter(([, { n }]) => n > 0));
 }
 
 /** Neighbours in the order of their means are compared on the tasks they share; where the interval holds 0 there is no order. */

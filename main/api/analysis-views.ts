@@ -4,6 +4,14 @@ import { z } from "zod";
 const estimateSchema = z.object({ n: z.number(), mean: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() });
 export type Estimate = z.infer<typeof estimateSchema>;
 
+export const measureSchema = z.object({
+  name: z.string(),
+  definition: z.string(),
+  unit: z.enum(["share", "count", "tokens", "seconds"]),
+  better: z.enum(["higher", "lower"]).nullable(),
+});
+export type MeasureView = z.infer<typeof measureSchema>;
+
 /** One harness with one policy in one experiment (of a training run: in one of its evaluations). */
 const columnSchema = z.object({
   /** Names the column in requests and links. */

@@ -1,7 +1,7 @@
 /** The one contract between the service and its faces (window, browser, command line). Long work answers with a stream. */
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
-import { comparisonSchema, gridSchema, transferSchema } from "./analysis-views.ts";
+import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
@@ -138,6 +138,8 @@ export const contract = {
     stepTokens: base.input(z.object({ id: z.string(), step: z.number(), rollout: z.string(), chain: z.number() })).output(trainedTokensSchema),
   },
   analysis: {
+    /** What the behaviour measures mean, by their names. */
+    measures: base.output(z.record(z.string(), measureSchema)),
     /** Harnesses (and policies) by task, over the rollouts of some experiments. */
     grid: base.input(z.object({ experiments: z.array(z.string()) })).output(gridSchema),
     /** Two columns of a grid, by their keys. */

@@ -1,3 +1,4 @@
+import { behaviourDefinitions } from "../../../engine/behaviour/index.ts";
 import {
   type ComparableRollout,
   columnOf,
@@ -5,6 +6,7 @@ import {
   compareColumns,
   compareGrid,
   experimentOfKey,
+  measureExperiment,
   transferMatrices,
 } from "../../analysis/index.ts";
 import { WorkbenchError } from "../../errors.ts";
@@ -12,21 +14,24 @@ import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
 
 export function analysisHandlers(os: ReturnType<typeof contractImplementer>, { store, training }: WorkbenchParts) {
-  const rolloutsOf = (id: string): readonly ComparableRollout[] => {
+  const rolloutsOf = async (id: string): Promise<readonly ComparableRollout[]> => {
     const experiment = store.experiment(id);
     if (experiment === null) throw new WorkbenchError("not-found", `There is no experiment ${id}.`, "See `openforge runs list`.");
-    return comparableRollouts(experiment, store.rolloutsOf(id));
+    // Of the many rollouts of a training run only the held-out ones are compared: their records say enough.
+    const measured = experiment.kind === "training" ? [] : await measureExperiment(store, id);
+    return comparableRollouts(experiment, store.rolloutsOf(id), new Map(measured.map(({ rollout, measures }) => [rollout.id, measures])));
   };
-  const side = (key: string) => {
+  const side = async (key: string) => {
     const experiment = experimentOfKey(key);
-    const rollouts = experiment === null ? [] : rolloutsOf(experiment).filter(({ column }) => column.key === key);
+    const rollouts = (experiment === null ? [] : await rolloutsOf(experiment)).filter(({ column }) => column.key === key);
     const column = columnOf(rollouts);
     if (column === null) throw new WorkbenchError("not-found", `There is nothing to compare under ${key}.`, "Choose a column of the grid.");
     return { column, rollouts };
   };
   return {
-    grid: os.analysis.grid.handler(({ input }) => compareGrid(input.experiments.flatMap(rolloutsOf))),
-    compare: os.analysis.compare.handler(({ input }) => compareColumns(side(input.a), side(input.b))),
+    measures: os.analysis.measures.handler(() => behaviourDefinitions),
+    grid: os.analysis.grid.handler(async ({ input }) => compareGrid((await Promise.all(input.experiments.map(rolloutsOf))).flat())),
+    compare: os.analysis.compare.handler(async ({ input }) => compareColumns(await side(input.a), await side(input.b))),
     transfer: os.analysis.transfer.handler(() => transferMatrices(training.list().map(({ id }) => training.get(id)))),
   };
 }

@@ -1,5 +1,6 @@
 /** Comparisons of the stand-in service: invented rollouts of two experiments, compared by the service's own functions. */
 import { type implement, ORPCError } from "@orpc/server";
+import { behaviourDefinitions } from "../../../engine/behaviour/index.ts";
 import { type ComparableRollout, columnOf, compareColumns, compareGrid, transferMatrices } from "../../../main/analysis/index.ts";
 import type { contract } from "../../../main/api/contract.ts";
 import type { TrainingRunView } from "../../../main/api/training-views.ts";
@@ -67,10 +68,17 @@ function rolloutsOf(experiment: string): readonly ComparableRollout[] {
           status: infrastructure ? "environment-failure" : succeeded ? "succeeded" : "failed",
           ended: true,
           infrastructure,
-          calls: Math.round(6 + random() * 14 + loss * 20),
+          calls: Math.round(8 + random() * 10),
           promptTokens: 9000,
           completionTokens: Math.round(1400 + random() * 1800),
-          seconds: 40 + random() * 60,
+          behaviour: {
+            calls: Math.round(6 + random() * 14 + loss * 20),
+            completionTokens: Math.round(1400 + random() * 1800),
+            selfVerified: Number(random() < 0.7 - loss),
+            errorRecovery: random() < 0.4 ? Number(random() < 0.6 - loss) : null,
+            stepReliability: 0.8 + random() * 0.2 - loss * 0.3,
+            redundantRepeats: random() * 0.1 + loss * 0.1,
+          },
         };
       }),
     );
@@ -89,6 +97,7 @@ export function sampleAnalysis(os: Implementer, runs: readonly TrainingRunView[]
     return { column, rollouts };
   };
   return {
+    measures: os.analysis.measures.handler(() => behaviourDefinitions),
     grid: os.analysis.grid.handler(({ input }) => compareGrid(input.experiments.flatMap(rolloutsOf))),
     compare: os.analysis.compare.handler(({ input }) => compareColumns(side(input.a), side(input.b))),
     transfer: os.analysis.transfer.handler(() => transferMatrices(runs)),
