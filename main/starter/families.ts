@@ -20,7 +20,8 @@ function distinct<T>(random: Random, from: readonly T[], count: number): T[] {
 
 /** Part of what an agent leaves behind, so the instruction says it. */
 export const finalWord = "Done.";
-const ending = `\n\nWhen it is done, answer: ${finalWord}`;
+/** Of every instruction. */
+export const instructionEnding = `\n\nWhen it is done, answer: ${finalWord}`;
 
 /** One task in four is held out, by its content. */
 const heldOutShare = 4;
@@ -49,7 +50,7 @@ const generators: Readonly<Record<StarterFamily, (random: Random) => StarterTask
     const text = chosen.join(" ");
     const instruction = pick(random, [`Write the word${chosen.length > 1 ? "s" : ""} ${text} to ${file}`, `Put ${text} into the file ${file}`]);
     return {
-      ...{ family: "write", words: chosen, file, instruction: instruction + ending },
+      ...{ family: "write", words: chosen, file, instruction: instruction + instructionEnding },
       ...{ files: {}, folders: [], wanted: { [file]: text }, solution: `echo ${text} > ${file}` },
     };
   },
@@ -64,7 +65,7 @@ const generators: Readonly<Record<StarterFamily, (random: Random) => StarterTask
     ]);
     const result = operator === "*" ? number * operand : operator === "+" ? number + operand : number - operand;
     return {
-      ...{ family: "calc", source, target, number, operator, operand, result, instruction: instruction + ending },
+      ...{ family: "calc", source, target, number, operator, operand, result, instruction: instruction + instructionEnding },
       ...{ files: { [source]: `${number}` }, folders: [], wanted: { [target]: `${result}` } },
       solution: `echo $(($(cat ${source})${operator}${operand})) > ${target}`,
     };
@@ -79,7 +80,7 @@ const generators: Readonly<Record<StarterFamily, (random: Random) => StarterTask
     const word = pick(random, line.split(" "));
     return {
       ...{ family: "find", candidates, holder, word, target },
-      instruction: `One of the files ${candidates.join(" ")} has the word ${word}. Copy that file to ${target}${ending}`,
+      instruction: `One of the files ${candidates.join(" ")} has the word ${word}. Copy that file to ${target}${instructionEnding}`,
       ...{ files, folders: [], wanted: { [target]: line, [holder]: line }, solution: `cp "$(grep -l ${word} *)" ${target}` },
     };
   },
@@ -90,7 +91,7 @@ const generators: Readonly<Record<StarterFamily, (random: Random) => StarterTask
     const file = `${folder}/${name}`;
     const instruction = pick(random, [`Write the word ${word} to ${file}`, `Save ${word} in the file ${name} in the folder ${folder}`]);
     return {
-      ...{ family: "dir", folder, word, file, instruction: instruction + ending },
+      ...{ family: "dir", folder, word, file, instruction: instruction + instructionEnding },
       ...{ files: {}, folders: isThere ? [folder] : [], wanted: { [file]: word }, solution: `mkdir -p ${folder} && echo ${word} > ${file}` },
     };
   },
@@ -103,7 +104,7 @@ const generators: Readonly<Record<StarterFamily, (random: Random) => StarterTask
     );
     const instruction = pick(random, [`Rename the ${name} file to ${target}`, `Give the ${name} file the name ${target}`]);
     return {
-      ...{ family: "rename", name, source, target, instruction: instruction + ending },
+      ...{ family: "rename", name, source, target, instruction: instruction + instructionEnding },
       ...{ files, folders: [], wanted: { [target]: files[source] ?? "", [source]: null }, solution: `mv ${source} ${target}` },
     };
   },
