@@ -2,6 +2,7 @@
  * One contract for every kind of sandbox. A kind that cannot enforce what is asked refuses with a SandboxError and a remedy;
  * it never runs weaker. One suite (`tests/contract/sandbox-contract.ts`) holds all kinds to it.
  */
+import type { Readable, Writable } from "node:stream";
 
 export type SandboxKind = "local" | "docker" | "kubernetes";
 export type NetworkMode = "no-network" | "public" | "allowlist";
@@ -79,6 +80,15 @@ export interface ExecResult {
   readonly outOfMemory: boolean;
 }
 
+/** A program that lives on inside, with its three streams open. */
+export interface SandboxProgram {
+  readonly input: Writable;
+  readonly output: Readable;
+  readonly errors: Readable;
+  /** Resolves when it has ended, by itself or not. */
+  readonly ended: Promise<void>;
+}
+
 export interface Sandbox {
   readonly kind: SandboxKind;
   readonly isolation: IsolationReport;
@@ -97,6 +107,8 @@ export interface Sandbox {
    */
   download(insidePath: string, hostPath: string): Promise<boolean>;
   exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
+  /** Starts a program that is talked to while it runs; it ends with `killAll` or the sandbox. Absent in a kind that cannot hold one. */
+  start?(request: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram>;
   /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */
   killAll(): Promise<void>;
   /** Ends everything and removes all traces. Safe to call twice; rejects when it could not (an engine that is gone): the reaper then does it. */

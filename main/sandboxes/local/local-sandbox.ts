@@ -1,7 +1,7 @@
 /** One local sandbox. It starts at its first use, so that `provide` can still add a mount. */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
+import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxProgram, SandboxRequest } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
@@ -103,6 +103,21 @@ export class LocalSandbox implements Sandbox {
     const place = await this.#place();
     const env = { ...standardEnvironment, ...request.env };
     return execInside(place, { ...request, env }, request.cwd ?? this.#options.request.workdir, this.#running, signal);
+  }
+
+  async start(request: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram> {
+    checkExecStrings(request);
+    const place = await this.#place();
+    const env = { ...standardEnvironment, ...request.env };
+    const exec = startInside(place, { ...request, env }, request.cwd ?? this.#options.request.workdir, true);
+    const { stdin: input, stdout: output, stderr: errors } = exec.child;
+    if (input === null || output === null || errors === null) throw new Error("a program was started without its streams");
+    this.#running.add(exec);
+    const ended = new Promise<void>((resolve) => {
+      exec.child.once("error", () => resolve());
+      exec.child.once("exit", () => resolve());
+    }).then(() => void this.#running.delete(exec));
+    return { input, output, errors, ended };
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
