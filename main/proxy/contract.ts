@@ -38,8 +38,10 @@ export interface SessionOptions {
   readonly attempt: number;
   readonly upstream: Upstream;
   readonly tokenMode: TokenMode;
-  /** Folder for the session's unix socket; left out = loopback only. The whole socket path stays under 100 bytes. */
+  /** Folder for a unix socket of this session alone; left out = none. The whole socket path stays under 100 bytes. */
   readonly socketFolder?: string;
+  /** In place of a socket of its own: a door that serves one session after another. */
+  readonly door?: ProxyDoor;
   readonly quirks: SessionQuirks;
   readonly secrets: readonly SessionSecret[];
   /** Tokens of one answer at most; a request that asks for more is clamped. */
@@ -88,9 +90,18 @@ export interface ProxySession {
   close(): Promise<void>;
 }
 
+/** A unix socket that outlives sessions: it serves those that were opened with it, and no others. */
+export interface ProxyDoor {
+  /** Host path of the socket. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
 export interface Proxy {
   /** `127.0.0.1:PORT`. */
   readonly address: string;
   openSession(options: SessionOptions): Promise<ProxySession>;
+  /** `folder` as `socketFolder`. */
+  openDoor(folder: string): Promise<ProxyDoor>;
   close(): Promise<void>;
 }

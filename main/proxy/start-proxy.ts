@@ -9,7 +9,7 @@ import { WorkbenchError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
-import type { Clock, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
+import type { Clock, ProxyDoor, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
 import { chatDialect } from "./dialects/chat/index.ts";
 import { type Dialect, type DialectId, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
 import { responsesDialect } from "./dialects/responses/index.ts";
@@ -47,7 +47,8 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   const sessions = new Map<string, OpenSession>();
   const media: MediaStore = { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) };
 
-  async function serve(request: IncomingMessage, response: ServerResponse, only: OpenSession | null): Promise<void> {
+  /** `serves`: whether a session may be reached where the request came in. */
+  async function serve(request: IncomingMessage, response: ServerResponse, serves: (session: OpenSession) => boolean): Promise<void> {
     const exchange = createExchange(request, response);
     const route = readRoute(exchange.method, exchange.url);
     const errorForm = dialects[errorDialectOf(exchange.url)];
@@ -59,7 +60,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     if (route.kind === "outside") return refuse(credential !== null && isRolloutKey(credential) ? otherRouteFault : noRouteFault);
     const session = sessions.get(route.rolloutId);
     if (route.kind === "health" && exchange.method === "HEAD") return answerHealth(exchange);
-    const isHere = session !== undefined && (only === null || only === session);
+    const isHere = session !== undefined && serves(session);
     if (!isHere || credential === null || !isSameKey(credential, session.key)) {
       session?.core.refuse();
       return refuse(wrongKeyFault);
@@ -85,9 +86,9 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     );
   }
 
-  function listener(only: OpenSession | null) {
+  function listener(serves: (session: OpenSession) => boolean) {
     return (request: IncomingMessage, response: ServerResponse): void => {
-      serve(request, response, only).catch((error: unknown) => {
+      serve(request, response, serves).catch((error: unknown) => {
         console.error("proxy:", error);
         if (response.headersSent) response.destroy();
         else response.writeHead(500, { "content-type": "application/json" }).end(openAiErrorBody(brokenFault));
@@ -95,7 +96,12 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     };
   }
 
-  const server = prepareServer(createServer({ maxHeaderSize: 65_536 }, listener(null)));
+  const server = prepareServer(
+    createServer(
+      { maxHeaderSize: 65_536 },
+      listener(() => true),
+    ),
+  );
   await listen(server, { host: "127.0.0.1", port: options.port ?? 0 });
   const { port } = server.address() as AddressInfo;
 
@@ -123,12 +129,27 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       };
       sessions.set(rolloutId, open);
       try {
-        const door = session.socketFolder === undefined ? null : await openSocket(session.socketFolder, listener(open));
-        return proxySession(open, door, forget);
+        const { door, socketFolder } = session;
+        if (door !== undefined) return proxySession(open, { path: door.path, close: async () => undefined }, forget);
+        const own =
+          socketFolder === undefined
+            ? null
+            : await openSocket(
+                socketFolder,
+                listener((asked) => asked === open),
+              );
+        return proxySession(open, own, forget);
       } catch (error) {
         forget();
         throw error;
       }
+    },
+    async openDoor(folder) {
+      const door: ProxyDoor = await openSocket(
+        folder,
+        listener((session) => session.options.door === door),
+      );
+      return door;
     },
     async close() {
       const open = [...sessions.values()];
@@ -154,12 +175,7 @@ function answerModels(exchange: Exchange, session: OpenSession): void {
   exchange.finish({ status: 200, contentType: "application/json", body: JSON.stringify({ object: "list", data, models: [] }) });
 }
 
-interface Door {
-  readonly path: string;
-  close(): Promise<void>;
-}
-
-async function openSocket(folder: string, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Promise<Door> {
+async function openSocket(folder: string, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Promise<ProxyDoor> {
   const path = join(folder, `${randomBytes(4).toString("hex")}.sock`);
   if (Buffer.byteLength(path) >= socketPathLimit)
     throw new WorkbenchError(
@@ -211,7 +227,7 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-function proxySession(open: OpenSession, door: Door | null, forget: () => void): ProxySession {
+function proxySession(open: OpenSession, door: ProxyDoor | null, forget: () => void): ProxySession {
   let closed = false;
   return {
     key: open.key,
