@@ -8,7 +8,7 @@ import {
   type ModelWeights,
   weightShapes,
 } from "../models/index.ts";
-import type { Runtime, Session, Tensor } from "../onnx/index.ts";
+import { elementCount, type Runtime, type Session, type Tensor, type Tensors } from "../onnx/index.ts";
 import { KeyValueCache } from "./key-value-cache.ts";
 
 export interface DecoderModelOptions {
@@ -72,14 +72,11 @@ export class DecoderModel {
     await weights.session.release();
   }
 
-  /**
-   * Reads `tokens` into one lane behind its first `start` tokens. Gives the logits after token `readAt` of them; the array holds until the
-   * next call. Tokens may be padding behind `readAt`: what is written for them is overwritten before it is ever read.
-   */
-  async prefill(lane: number, start: number, tokens: Int32Array, readAt: number, version: PolicyVersion): Promise<Float32Array> {
+  /** Reads `tokens` into one lane behind its first `start` tokens. Gives the logits after the last; the array holds until the next call. */
+  async prefill(lane: number, start: number, tokens: Int32Array, version: PolicyVersion): Promise<Float32Array> {
     const total = start + tokens.length;
     if (total > this.cache.capacity) throw new RangeError(`a lane holds ${this.cache.capacity} tokens, not ${total}`);
-    return this.#run(lane, tokens, [total - 1], total, [readAt], version);
+    return this.#run(lane, tokens, [total - 1], version);
   }
 
   /**
@@ -87,14 +84,7 @@ export class DecoderModel {
    * [lanes, vocabulary], which hold until the next call.
    */
   async decode(tokens: Int32Array, lengths: readonly number[], version: PolicyVersion): Promise<Float32Array> {
-    return this.#run(
-      0,
-      tokens,
-      lengths,
-      Math.max(...lengths) + 1,
-      lengths.map(() => 0),
-      version,
-    );
+    return this.#run(0, tokens, lengths, version);
   }
 
   /** Weights that were loaded besides are released by whoever loaded them. */
@@ -106,24 +96,19 @@ export class DecoderModel {
     first: number,
     tokens: Int32Array,
     lastIndex: readonly number[],
-    total: number,
-    readAt: readonly number[],
     { weights: { session }, adapter }: PolicyVersion,
   ): Promise<Float32Array> {
     const lanes = lastIndex.length;
-    const view = Object.fromEntries(this.cache.view(first, lanes));
+    const { past, present } = this.cache.view(first, lanes);
     const logits = this.#logitsOf(lanes);
-    const feeds: Record<string, Tensor> = {
+    const feeds: Tensors = {
       tokens: { type: "int32", shape: [lanes, tokens.length / lanes], data: tokens },
       last_index: { type: "int32", shape: [lanes], data: Int32Array.from(lastIndex) },
-      total: { type: "int32", shape: [], data: Int32Array.of(total) },
-      read_at: { type: "int64", shape: [lanes], data: BigInt64Array.from(readAt, BigInt) },
+      total: { type: "int32", shape: [], data: Int32Array.of(Math.max(...lastIndex) + 1) },
+      ...past,
+      ...adapter,
     };
-    const cached = (names: readonly string[]): Record<string, Tensor> =>
-      Object.fromEntries(names.flatMap((name) => (view[name] === undefined ? [] : [[name, view[name]]])));
-    const past = cached(session.inputNames);
-    const present = cached(session.outputNames);
-    await session.runInto({ ...feeds, ...past, ...adapter }, { logits, ...present });
+    await session.runInto(feeds, { logits, ...present });
     return logits.data as Float32Array;
   }
 
@@ -138,6 +123,9 @@ export class DecoderModel {
 
 type WeightsLoader = (weights: ModelWeights, weightsFolder: string | undefined) => Promise<LoadedWeights>;
 
+/** A step of a model with fewer parameters is done sooner than a second thread has been woken. */
+const worthSharing = 2e6;
+
 function weightsLoader({ runtime, description, adapter, capacity }: DecoderModelOptions): WeightsLoader {
   let last: { readonly places: string; readonly bytes: Uint8Array } | null = null;
   return async (weights, weightsFolder) => {
@@ -147,8 +135,14 @@ function weightsLoader({ runtime, description, adapter, capacity }: DecoderModel
         ? last.bytes
         : buildDecodingGraph({ description, weights, adapter, capacity, kernels: runtime.kernels }).bytes;
     last = places === null ? null : { places, bytes };
-    return { session: await runtime.createSession(bytes, { purpose: "decoding", ...(weightsFolder === undefined ? {} : { weightsFolder }) }) };
+    const threads = parameterCount(description) < worthSharing ? { threads: 1 } : {};
+    const folder = weightsFolder === undefined ? {} : { weightsFolder };
+    return { session: await runtime.createSession(bytes, { purpose: "decoding", ...threads, ...folder }) };
   };
+}
+
+function parameterCount(description: ModelDescription): number {
+  return [...weightShapes(description).values()].reduce((sum, shape) => sum + elementCount(shape), 0);
 }
 
 /** Where each weight lies in its file; null when one is held in memory. */

@@ -2,8 +2,9 @@
  * Answers many requests at once: each takes a lane of the cache, reads its prompt in chunks and then gains one token with every step that
  * all lanes share. Requests come and go between steps.
  *
- * Deterministic mode repeats to the bit whatever the order of arrival: every step runs all lanes, prompts are read in chunks of one size at
- * fixed places, and only such chunks are reused; what a lane computes does not depend on what the others hold.
+ * Deterministic mode repeats to the bit whatever the order of arrival: every step runs all lanes, prompts are cut at fixed places, and only
+ * whole chunks are reused, so that how a token was read depends on its prompt alone; what a lane computes does not depend on what the
+ * others hold.
  */
 import { at } from "../algorithms/index.ts";
 import { seededRandom } from "../statistics/index.ts";
@@ -47,7 +48,7 @@ export class ContextOverflow extends Error {
 
 export interface GeneratorOptions {
   readonly deterministic: boolean;
-  /** Tokens of a prompt that are read at once; decoding goes on between chunks. The cache's capacity is a multiple of it. */
+  /** Tokens of a prompt that are read at once; decoding goes on between chunks. Deterministic mode reuses whole chunks only. */
   readonly chunk: number;
   /** Bytes of keys and values kept outside the lanes. */
   readonly parkedBytes: number;
@@ -62,6 +63,12 @@ export interface GeneratorCounts {
   readonly steps: number;
 }
 
+/**
+ * Tokens of prompts that are read before all lanes take a further step, at least a chunk. Several short prompts: else a step would be taken for
+ * each, with most lanes idle.
+ */
+const readBetweenSteps = 128;
+
 export class Generator {
   readonly #model: DecoderModel;
   readonly #options: GeneratorOptions;
@@ -74,7 +81,6 @@ export class Generator {
   #counts = { promptTokens: 0, readTokens: 0, sampledTokens: 0, steps: 0 };
 
   constructor(model: DecoderModel, options: GeneratorOptions) {
-    if (model.cache.capacity % options.chunk !== 0) throw new RangeError(`a capacity of ${model.cache.capacity} is no multiple of ${options.chunk}`);
     this.#model = model;
     this.#options = options;
     this.#rule = { chunk: options.deterministic ? options.chunk : null };
@@ -127,10 +133,10 @@ export class Generator {
       for (;;) {
         this.#dropAborted();
         this.#admit();
-        const jobs = this.#lanes.busy;
+        const { jobs } = this.#lanes;
         if (jobs.length === 0) break;
-        await this.#readPrompt(jobs);
-        for (const version of new Set(jobs.map(({ job }) => job.request.version))) await this.#step(version);
+        await this.#readPrompts();
+        for (const version of new Set(jobs.map((job) => job.request.version))) await this.#step(version);
       }
     } catch (error) {
       for (const job of [...this.#waiting.splice(0), ...this.#lanes.jobs]) job.reject(error);
@@ -162,22 +168,28 @@ export class Generator {
     }
   }
 
-  /** One chunk of the prompt that has waited longest. */
-  async #readPrompt(busy: readonly { readonly lane: Lane; readonly job: Job }[]): Promise<void> {
-    const next = busy.find(({ job }) => job.read < job.request.promptIds.length);
-    if (next === undefined) return;
-    const { lane, job } = next;
+  /** Chunks of the prompts that have waited longest, as many as are read between two steps. */
+  async #readPrompts(): Promise<void> {
+    let tokens = 0;
+    for (const { lane, job } of this.#lanes.busy) {
+      if (tokens >= readBetweenSteps) return;
+      if (job.read < job.request.promptIds.length) tokens += await this.#readChunk(lane, job);
+    }
+  }
+
+  async #readChunk(lane: Lane, job: Job): Promise<number> {
     const { promptIds, version } = job.request;
-    const { chunk, deterministic } = this.#options;
+    const { chunk } = this.#options;
+    if (job.read === job.reused) this.#lanes.catchUp(lane, job, this.#rule);
     const start = job.read;
     const end = Math.min(promptIds.length, start + chunk);
-    const tokens = new Int32Array(deterministic ? chunk : end - start);
-    tokens.set(promptIds.subarray(start, end));
-    const logits = await this.#model.prefill(lane.index, start, tokens, end - start - 1, this.#policy(version));
-    lane.hold(promptIds.subarray(start, end), end - start === chunk && start % chunk === 0);
+    const tokens = promptIds.slice(start, end);
+    const logits = await this.#model.prefill(lane.index, start, tokens, this.#policy(version));
+    lane.hold(tokens, tokens.length === chunk && start % chunk === 0);
     job.read = end;
     this.#counts.readTokens += end - start;
     if (end === promptIds.length) this.#sample(lane, job, logits);
+    return end - start;
   }
 
   /** One token for every lane of a version whose prompt is read. */

@@ -3,7 +3,13 @@
  * A lane's part of an array is one stretch, so a single lane, or the first few, can be given to the graph as a view.
  */
 import { cacheNames, type ModelDescription } from "../models/index.ts";
-import type { Tensor } from "../onnx/index.ts";
+import type { Tensor, Tensors } from "../onnx/index.ts";
+
+/** Some lanes as the graph is fed with them and gives them back: the same tensors under their names going in and coming out. */
+export interface CacheView {
+  readonly past: Tensors;
+  readonly present: Tensors;
+}
 
 interface LayerCache {
   readonly layer: number;
@@ -17,7 +23,7 @@ export class KeyValueCache {
   readonly #heads: number;
   readonly #headSize: number;
   readonly #layers: readonly LayerCache[];
-  readonly #views = new Map<string, ReadonlyMap<string, Tensor>>();
+  readonly #views = new Map<string, CacheView>();
 
   constructor(description: ModelDescription, lanes: number, capacity: number) {
     this.lanes = lanes;
@@ -39,22 +45,24 @@ export class KeyValueCache {
     return 2 * 4 * layerCount * keyValueHeadCount * headSize * lanes * capacity;
   }
 
-  /** Feeds and fetches of `count` lanes from `first` on, by their names in the graph; both are the same tensors. */
-  view(first: number, count: number): ReadonlyMap<string, Tensor> {
+  /** `count` lanes from `first` on. */
+  view(first: number, count: number): CacheView {
     const key = `${first} ${count}`;
     const known = this.#views.get(key);
     if (known !== undefined) return known;
     const shape = [count, this.#heads, this.capacity, this.#headSize];
-    const view = new Map<string, Tensor>();
+    const past: Record<string, Tensor> = {};
+    const present: Record<string, Tensor> = {};
     for (const { layer, arrays } of this.#layers) {
-      const { past, present } = cacheNames(layer);
+      const names = cacheNames(layer);
       arrays.forEach((array, index) => {
         const data = array.subarray(first * this.#laneSize, (first + count) * this.#laneSize);
         const tensor: Tensor = { type: "float32", shape, data };
-        view.set(past[index] ?? "", tensor);
-        view.set(present[index] ?? "", tensor);
+        past[names.past[index] ?? ""] = tensor;
+        present[names.present[index] ?? ""] = tensor;
       });
     }
+    const view = { past, present };
     this.#views.set(key, view);
     return view;
   }

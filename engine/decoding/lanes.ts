@@ -95,6 +95,22 @@ export class LaneTable {
     return length;
   }
 
+  /**
+   * Copies what other lanes have come to hold of the prompt since the job got its lane: requests that begin alike and come at once read what
+   * they share only once.
+   */
+  catchUp(lane: Lane, job: Job, rule: ReuseRule): void {
+    const { version, promptIds } = job.request;
+    for (const other of this.all) {
+      const length = other === lane ? 0 : reusableLength(other, version, promptIds, rule);
+      if (length <= lane.length) continue;
+      this.#cache.copyPrefix(other.index, lane.index, length);
+      lane.begin(version, other, length);
+      job.reused = length;
+      job.read = length;
+    }
+  }
+
   free(lane: Lane): void {
     lane.job = null;
     lane.lastUsed = ++this.#clock;

@@ -31,6 +31,9 @@ interface Candidate {
   readonly weight: number;
 }
 
+/** e to this is less than half of what float64 tells apart from 1, and the likeliest token weighs 1: the sum is the same without. */
+const negligible = -40;
+
 /** Draws for one vocabulary size; holds a scratch array, so one at a time. */
 export class TokenSampler {
   readonly #weights: Float64Array;
@@ -56,7 +59,8 @@ export class TokenSampler {
     const factor = 1 / temperature;
     let total = 0;
     for (let id = 0; id < weights.length; id += 1) {
-      const weight = Math.exp((at(logits, id) - largest) * factor);
+      const exponent = (at(logits, id) - largest) * factor;
+      const weight = exponent < negligible ? 0 : Math.exp(exponent);
       weights[id] = weight;
       total += weight;
     }
@@ -80,8 +84,8 @@ export class TokenSampler {
   /** What the settings leave, likeliest first, the lower id first among equals. */
   #candidates(total: number, { topK, topP, minP }: Omit<SamplingSettings, "temperature">): readonly Candidate[] {
     // Tokens below this weight cannot be needed to reach topP, even all together. The likeliest token weighs 1.
-    const negligible = topP < 1 ? (total * (1 - topP)) / this.#weights.length : minP;
-    let candidates = topK > 0 ? this.#largest(topK) : this.#atLeast(negligible);
+    const least = topP < 1 ? (total * (1 - topP)) / this.#weights.length : minP;
+    let candidates = topK > 0 ? this.#largest(topK) : this.#atLeast(least);
     if (topP < 1) {
       const sum = topK > 0 ? candidates.reduce((all, { weight }) => all + weight, 0) : total;
       let reached = 0;

@@ -3,9 +3,9 @@
  * (one lane, many tokens) and decoding (all lanes, one token), so that constant weights are repacked once.
  *
  * Inputs: `tokens` int32 [lanes, length]; `last_index` int32 [lanes], for each lane its tokens so far, new ones included, less one;
- * `total` int32, the largest of these plus one; `read_at` int64 [lanes], which of the new tokens gives the logits; for each layer
+ * `total` int32, the largest of these plus one; for each layer
  * `past.<layer>.keys|values` [lanes, key heads, capacity, head size]; and the adapter's matrices.
- * Outputs: `logits` [lanes, vocabulary] and `present.<layer>.keys|values`, to be fetched into the arrays that are fed.
+ * Outputs: `logits` [lanes, vocabulary] after the last token of each lane, and `present.<layer>.keys|values`, to be fetched into the arrays that are fed.
  */
 import { Tape } from "../autodiff/index.ts";
 import { Graph, type GraphModel, type Kernels, operations as op, type Value } from "../onnx/index.ts";
@@ -41,7 +41,7 @@ export function buildDecodingGraph(options: DecodingGraphOptions): GraphModel {
   for (const layer of description.layers) {
     value = graph.within(`layer${layer.index}`, () => layerOutput(tape, description, weights, layer, value, attend));
   }
-  const last = chosenTokens(graph, value, tokens, description.config.hiddenSize);
+  const last = lastTokens(graph, value, tokens, description.config.hiddenSize);
   const normed = finalNorm(tape, description, weights, last);
   graph.output("logits", op.gemm(graph, normed, weights.weight(description.head), { transposeRight: true }));
   return graph.build();
@@ -83,12 +83,9 @@ function cachedAttention(graph: Graph, description: ModelDescription, capacity: 
   };
 }
 
-/** The row of each lane that `read_at` names: [lanes·length, hidden] → [lanes, hidden]. */
-function chosenTokens(graph: Graph, value: Value, tokens: Value, width: number): Value {
-  const readAt = graph.input("read_at", "int64", ["lanes"]);
+/** The last row of each lane: [lanes·length, hidden] → [lanes, hidden]. */
+function lastTokens(graph: Graph, value: Value, tokens: Value, width: number): Value {
   const sizes = op.dimensions(graph, [{ of: tokens, axis: 0 }, { of: tokens, axis: 1 }, width]);
   const perLane = op.reshape(graph, value, ["lanes", "length", width], sizes);
-  const index = op.reshape(graph, readAt, ["lanes", 1], op.dimensions(graph, [{ of: tokens, axis: 0 }, 1]));
-  // GatherND with one leading dimension in common: entry [lane] → value[lane, index[lane]].
-  return graph.node("GatherND", [perLane, index], ["lanes", width], { attributes: { batch_dims: 1 } });
+  return graph.node("Gather", [perLane, graph.constant(-1, "int64")], ["lanes", width], { attributes: { axis: 1 } });
 }

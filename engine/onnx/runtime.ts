@@ -21,6 +21,8 @@ export interface SessionOptions {
   readonly weightsFolder?: string;
   /** Weights stored in 16 bits stay so in memory and are widened at each use. */
   readonly keepWeightsNarrow?: boolean;
+  /** Threads inside one operator; absent = what the runtime was opened with. Small products take longer to share than to do. */
+  readonly threads?: number;
   /** The runtime may not fuse operators on its own: some fusions have no float64 kernel. */
   readonly plain?: boolean;
 }

@@ -67,7 +67,7 @@ function bindingOptions(options: SessionOptions, threads: number): Ort.Inference
   const disabled = "ConstantFolding;CommonSubexpressionElimination;FuseFp16InitializerToFp32NodeTransformer";
   return {
     executionProviders: ["cpu"],
-    intraOpNumThreads: threads,
+    intraOpNumThreads: Math.min(threads, options.threads ?? threads),
     interOpNumThreads: 1,
     executionMode: "sequential",
     graphOptimizationLevel: options.plain === true ? "basic" : "all",
