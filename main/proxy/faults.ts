@@ -80,5 +80,6 @@ export const unknownPathFault: Fault = {
   status: 404,
   code: "unknown_path",
   ...invalid,
-  message: "This path is not served: the policy answers POST /v1/chat/completions and /v1/responses, and GET /v1/models.",
+  message:
+    "This path is not served: the policy answers POST /v1/chat/completions, /v1/responses, /v1/messages and /v1beta/models/MODEL:generateContent, and GET /v1/models.",
 };

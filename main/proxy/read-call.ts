@@ -1,9 +1,8 @@
 import type { Answer, Conversation } from "../../engine/conversation/index.ts";
 import type { CallRecord, Store } from "../store/index.ts";
-import { chatDialect } from "./dialects/chat/index.ts";
+import { dialects } from "./dialects/by-id.ts";
 import type { Dialect, MediaStore } from "./dialects/dialect.ts";
 import { readWhole } from "./dialects/request-body.ts";
-import { responsesDialect } from "./dialects/responses/index.ts";
 
 export interface ReadCall {
   /** null when the body is no request of its dialect. */
@@ -14,14 +13,9 @@ export interface ReadCall {
 
 /** A recorded call in the internal form, read from its bodies. */
 export function readCall(store: Store, call: CallRecord): ReadCall {
-  const dialect = dialectOf(call);
+  const dialect = call.dialect === "unknown" ? null : dialects[call.dialect];
   if (dialect === null) return { conversation: null, answer: null };
   return { conversation: readConversation(store, call, dialect), answer: readAnswer(store, call, dialect) };
-}
-
-function dialectOf(call: CallRecord): Dialect | null {
-  if (call.dialect === "chat") return chatDialect;
-  return call.dialect === "responses" ? responsesDialect : null;
 }
 
 function readConversation(store: Store, call: CallRecord, dialect: Dialect): Conversation | null {
@@ -30,7 +24,7 @@ function readConversation(store: Store, call: CallRecord, dialect: Dialect): Con
   // The bytes of images are in the store already; putting them again gives their name.
   const media: MediaStore = { put: (data) => store.blobs.put(data).hash, get: (hash) => store.blobs.get(hash) };
   try {
-    const decoded = dialect.decode(readWhole(bytes, dialect.list), media);
+    const decoded = dialect.decode(readWhole(bytes, dialect.list), media, call.path);
     return decoded.ok ? decoded.conversation : null;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return null;

@@ -73,8 +73,8 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
   }
 
   /** The sentence for a body that was read in part counts its items from there: read whole, it names the right one. */
-  function wholeFault({ body, dialect }: ArrivedRequest, fault: Fault): Fault {
-    const decoded = dialect.decode(readWhole(body, dialect.list), media);
+  function wholeFault({ body, dialect, path }: ArrivedRequest, fault: Fault): Fault {
+    const decoded = dialect.decode(readWhole(body, dialect.list), media, path);
     return decoded.ok ? fault : decoded.fault;
   }
 
@@ -105,7 +105,7 @@ export function createRequestReader(volatileFields: readonly string[], media: Me
       if (request.unknownPath) return refused(unknownPathFault);
       const read = readBody(request);
       if ("status" in read) return refused(read);
-      const decoded = request.dialect.decode(read.body, media);
+      const decoded = request.dialect.decode(read.body, media, request.path);
       if (!decoded.ok) return refused(wholeFault(request, decoded.fault));
       try {
         const { key, made } = keyed(request.dialect, keyingOf(request.dialect), read, decoded);

@@ -2,7 +2,7 @@
  * One rollout attempt at the proxy: carries out what the call machine commands. Owns the calls that live, their timers and their
  * upstream requests; everything that must be durable is in the store before a byte of it leaves.
  */
-import type { Answer } from "../../engine/conversation/index.ts";
+import type { Answer, Conversation } from "../../engine/conversation/index.ts";
 import { createPlacementIndex, type PlacementIndex } from "../../engine/graph/index.ts";
 import type { Store } from "../store/index.ts";
 import { askPolicy } from "./ask-policy.ts";
@@ -31,6 +31,8 @@ export interface SessionCore {
   /** A request that was read; its reply goes to the exchange when it is there. */
   accept(arrival: Arrival, exchange: Exchange): void;
   refuse(): void;
+  /** Tokens of the prompt that a request would become; null when the policy's tokenizer is not known, or it refuses the request. */
+  count(conversation: Conversation): number | null;
   stats(): SessionStats;
   endAgentPhase(): void;
   /** Resolves when every call is on disk; nothing is written afterwards. */
@@ -280,6 +282,10 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       dispatch({ type: "arrived", connection: exchange.id, key: arrival.requestKey, alive, hold: false, ...instead });
     },
     refuse: () => stats.refused(),
+    count(conversation) {
+      const prepared = tokenIn?.prepare(showPlainTools(conversation), clock.now());
+      return prepared?.ok === true ? prepared.prompt.ids.length : null;
+    },
     stats: () => stats.read(),
     endAgentPhase() {
       if (ended) return;

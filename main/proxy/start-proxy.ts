@@ -10,9 +10,9 @@ import type { Store } from "../store/index.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
 import type { Clock, ProxyDoor, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
-import { chatDialect } from "./dialects/chat/index.ts";
-import { type Dialect, type DialectId, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
-import { responsesDialect } from "./dialects/responses/index.ts";
+import { countTokens } from "./count-tokens.ts";
+import { dialects } from "./dialects/by-id.ts";
+import { type Dialect, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
 import { brokenFault, noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
 import { createExchange, type Exchange } from "./http/exchange.ts";
 import { readBody } from "./http/read-body.ts";
@@ -36,7 +36,6 @@ interface OpenSession {
   readonly core: SessionCore;
 }
 
-const dialects: Readonly<Record<DialectId, Dialect>> = { chat: chatDialect, responses: responsesDialect };
 /** Longest path of a unix socket that every system takes, less a margin. */
 const socketPathLimit = 100;
 
@@ -56,7 +55,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       request.resume();
       exchange.finish({ status: fault.status, contentType: "application/json", body: errorForm.errorBody(fault) });
     };
-    const credential = credentialOf(exchange.headers);
+    const credential = credentialOf(exchange.headers, exchange.url);
     if (route.kind === "outside") return refuse(credential !== null && isRolloutKey(credential) ? otherRouteFault : noRouteFault);
     const session = sessions.get(route.rolloutId);
     if (route.kind === "health" && exchange.method === "HEAD") return answerHealth(exchange);
@@ -71,10 +70,15 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     const body = await readBody(request);
     if (!body.ok && body.fault === null) return;
     if (!body.ok && body.unread) exchange.closeAfterwards();
+    if (route.kind === "count") {
+      const bytes = body.ok ? body.bytes : new Uint8Array(0);
+      const counted = countTokens({ dialect: route.dialect, body: bytes, path: exchange.url, media, count: session.core.count });
+      return exchange.finish({ ...counted, contentType: "application/json" });
+    }
     session.core.accept(
       session.reader.read({
         method: exchange.method,
-        path: exchange.url,
+        path: withoutKey(exchange.url),
         headers: exchange.headers,
         startedAt,
         body: body.ok ? body.bytes : new Uint8Array(0),
@@ -159,6 +163,11 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       for (const session of open) await session.core.close();
     },
   };
+}
+
+/** Some clients put their key into the address. */
+function withoutKey(url: string): string {
+  return url.replace(/([?&]key=)[^&]*/, "$1redacted");
 }
 
 function dialectOf(route: Route, errorForm: Dialect): Dialect {

@@ -1,6 +1,7 @@
 /** Answers of every shape, for tests of the dialects. */
 import fc from "fast-check";
 import type { Answer } from "../../../engine/conversation/index.ts";
+import { canonicalJson } from "../../../engine/json/index.ts";
 
 const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("a\nb", '"quoted" \\ back', "data: x\n\n", "据😀", "</tool_call>"));
 
@@ -38,3 +39,12 @@ export const answerArbitrary: fc.Arbitrary<Answer> = fc
     unparsedToolCall: false,
     policyVersion: "v1",
   }));
+
+/** For dialects whose calls have objects for arguments, and no free text. */
+export const functionAnswerArbitrary: fc.Arbitrary<Answer> = answerArbitrary.map((answer) => {
+  const toolCalls = answer.message.toolCalls
+    .filter(({ kind }) => kind === "function")
+    .map((call) => ({ ...call, arguments: canonicalJson(call.arguments) }));
+  const finishReason = answer.finishReason === "tool-calls" && toolCalls.length === 0 ? "stop" : answer.finishReason;
+  return { ...answer, finishReason, message: { ...answer.message, toolCalls } };
+});

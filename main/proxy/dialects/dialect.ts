@@ -2,7 +2,7 @@
 import type { Answer, BlobHash, Conversation } from "../../../engine/conversation/index.ts";
 import type { Mark, RequestBody } from "./request-body.ts";
 
-export type DialectId = "chat" | "responses";
+export type DialectId = "chat" | "responses" | "messages" | "gemini";
 
 /** Keeps the bytes of images and files once, by content. */
 export interface MediaStore {
@@ -31,6 +31,8 @@ export interface ReplyShape {
   /** Responses: `include` names `reasoning.encrypted_content`. */
   readonly encryptedReasoning: boolean;
   readonly parallelToolCalls: boolean;
+  /** Gemini: the one body of an answer as a list of one. */
+  readonly asList?: boolean;
 }
 
 export type Decoded =
@@ -54,8 +56,9 @@ export interface AnswerContext {
 export interface Dialect {
   readonly id: DialectId;
   /** Member of the request that holds the messages. */
-  readonly list: "messages" | "input";
-  decode(body: RequestBody, media: MediaStore): Decoded;
+  readonly list: "messages" | "input" | "contents";
+  /** `path` as in the request line: one dialect says there what others say in the body. */
+  decode(body: RequestBody, media: MediaStore, path: string): Decoded;
   /** The one JSON body of a reply that is not streamed. */
   answerBody(answer: Answer, context: AnswerContext): string;
   /** The whole stream as text; it has passed the dialect's own state machine. */

@@ -1,10 +1,14 @@
-/** Tool definitions of the OpenAI dialects, kept as written. Chat wraps a function in `function`, Responses lays it flat and has namespaces. */
+/**
+ * Tool definitions, kept as written. Chat wraps a function in `function`, Responses lays it flat and has namespaces, Messages calls the
+ * parameters `input_schema`, Gemini lists functions in `functionDeclarations`.
+ */
 import type { ToolDefinition } from "../../../engine/conversation/index.ts";
 import { type JsonSlice, sliceJson } from "../../../engine/json/index.ts";
+import type { DialectId } from "./dialect.ts";
 import { textOf } from "./json-bytes.ts";
 
 interface ReadTools {
-  readonly dialect: "chat" | "responses";
+  readonly dialect: DialectId;
   readonly written: Uint8Array;
   readonly tools: readonly ToolDefinition[];
 }
@@ -14,7 +18,7 @@ const read: ReadTools[] = [];
 const remembered = 16;
 
 /** `written` is the valid JSON of the `tools` member, or undefined when there is none. */
-export function readTools(written: Uint8Array | undefined, dialect: "chat" | "responses"): readonly ToolDefinition[] {
+export function readTools(written: Uint8Array | undefined, dialect: DialectId): readonly ToolDefinition[] {
   if (written === undefined) return [];
   const known = read.find(
     (each) => each.dialect === dialect && each.written.length === written.length && Buffer.compare(each.written, written) === 0,
@@ -30,7 +34,7 @@ export function readTools(written: Uint8Array | undefined, dialect: "chat" | "re
   return tools;
 }
 
-function readTool(tool: JsonSlice, dialect: "chat" | "responses"): readonly ToolDefinition[] {
+function readTool(tool: JsonSlice, dialect: DialectId): readonly ToolDefinition[] {
   const members = tool.entries();
   const type = text(members.get("type"));
   if (dialect === "chat") {
@@ -38,6 +42,8 @@ function readTool(tool: JsonSlice, dialect: "chat" | "responses"): readonly Tool
     if (inner === undefined || (type !== "function" && type !== undefined) || text(inner.get("name")) === undefined) return [other(tool)];
     return [functionTool(inner, [...unknown(members, chatWrapper), ...unknown(inner, functionMembers)])];
   }
+  if (dialect === "messages") return [readMessagesTool(tool, members, type)];
+  if (dialect === "gemini") return readGeminiTool(tool, members);
   if (type === "function" && text(members.get("name")) !== undefined) return [functionTool(members, unknown(members, flatMembers))];
   if (type !== "namespace") return [other(tool)];
   const namespace = text(members.get("name"));
@@ -49,6 +55,30 @@ function readTool(tool: JsonSlice, dialect: "chat" | "responses"): readonly Tool
   return inner.map((item) => ({ ...functionTool(item, unknown(item, flatMembers)), ...place }));
 }
 
+/** Tools that the maker's own models know by their `type` have no schema: they stay as they are. */
+function readMessagesTool(tool: JsonSlice, members: Members, type: string | undefined): ToolDefinition {
+  if ((type !== undefined && type !== "custom") || text(members.get("name")) === undefined) return other(tool);
+  return functionTool(members, unknown(members, messagesMembers), "input_schema");
+}
+
+function readGeminiTool(tool: JsonSlice, members: Members): readonly ToolDefinition[] {
+  const declared = members.get("functionDeclarations");
+  if (declared === undefined || members.size !== 1) return [other(tool)];
+  return declared.items().map((item) => {
+    const inner = item.entries();
+    if (text(inner.get("name")) === undefined) return other(item);
+    const asSchema = inner.has("parametersJsonSchema");
+    const made = functionTool(inner, unknown(inner, geminiMembers), asSchema ? "parametersJsonSchema" : "parameters");
+    if (asSchema || made.kind !== "function" || made.parameters === undefined) return made;
+    return { ...made, parameters: lowerTypes(made.parameters) };
+  });
+}
+
+/** `"type": "OBJECT"` as JSON Schema says it. */
+function lowerTypes(schema: string): string {
+  return schema.replaceAll(/("type"\s*:\s*")([A-Z]+)"/g, (_whole, head: string, name: string) => `${head}${name.toLowerCase()}"`);
+}
+
 function other(tool: JsonSlice): ToolDefinition {
   return { kind: "other", raw: tool.text };
 }
@@ -56,6 +86,8 @@ function other(tool: JsonSlice): ToolDefinition {
 const chatWrapper: ReadonlySet<string> = new Set(["type", "function"]);
 const functionMembers: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict"]);
 const flatMembers: ReadonlySet<string> = new Set(["type", ...functionMembers]);
+const messagesMembers: ReadonlySet<string> = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
+const geminiMembers: ReadonlySet<string> = new Set(["name", "description", "parameters", "parametersJsonSchema"]);
 const namespaceMembers: ReadonlySet<string> = new Set(["type", "name", "description", "tools"]);
 
 type Members = ReadonlyMap<string, JsonSlice>;
@@ -69,9 +101,9 @@ function text(slice: JsonSlice | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function functionTool(members: Members, extra: readonly string[]): ToolDefinition {
+function functionTool(members: Members, extra: readonly string[], schema = "parameters"): ToolDefinition {
   const description = text(members.get("description"));
-  const parameters = members.get("parameters");
+  const parameters = members.get(schema);
   const strict = members.get("strict")?.value();
   return {
     kind: "function",

@@ -8,6 +8,13 @@ test.each([
   ["GET", "/r/a1/v1/responses", { kind: "unknown", rolloutId: "a1" }],
   ["POST", "/r/a1/v1/responses/compact", { kind: "unknown", rolloutId: "a1" }],
   ["GET", "/r/a1/v1/models/x", { kind: "models", rolloutId: "a1" }],
+  ["POST", "/r/a1/v1/messages?beta=true", { kind: "model", rolloutId: "a1", dialect: "messages" }],
+  ["POST", "/r/a1/v1/messages/count_tokens", { kind: "count", rolloutId: "a1", dialect: "messages" }],
+  ["POST", "/r/a1/v1beta/models/m:streamGenerateContent?alt=sse", { kind: "model", rolloutId: "a1", dialect: "gemini" }],
+  ["POST", "/r/a1/models/m:generateContent", { kind: "model", rolloutId: "a1", dialect: "gemini" }],
+  ["POST", "/r/a1/v1beta/models/m:countTokens", { kind: "count", rolloutId: "a1", dialect: "gemini" }],
+  ["POST", "/r/a1/v1beta/models/m:embedContent", { kind: "unknown", rolloutId: "a1" }],
+  ["GET", "/r/a1/v1beta/models", { kind: "models", rolloutId: "a1" }],
   ["HEAD", "/r/a1/api/hello", { kind: "health", rolloutId: "a1" }],
   ["GET", "/r/a1", { kind: "health", rolloutId: "a1" }],
   ["POST", "/r/a1/v1/chat/completions/../../../b/v1/responses", { kind: "unknown", rolloutId: "a1" }],
@@ -18,8 +25,10 @@ test.each([
 });
 
 test("keys are found where clients of the dialects put them", () => {
-  expect(credentialOf({ authorization: "bearer  k " })).toBe("k");
-  expect(credentialOf({ "x-api-key": "k" })).toBe("k");
-  expect(credentialOf({ "api-key": "k" })).toBe("k");
-  expect(credentialOf({})).toBeNull();
+  expect(credentialOf({ authorization: "bearer  k " }, "/")).toBe("k");
+  expect(credentialOf({ "x-api-key": "k" }, "/")).toBe("k");
+  expect(credentialOf({ "api-key": "k" }, "/")).toBe("k");
+  expect(credentialOf({ "x-goog-api-key": "k" }, "/")).toBe("k");
+  expect(credentialOf({}, "/r/a1/v1beta/models/m:generateContent?alt=sse&key=k")).toBe("k");
+  expect(credentialOf({}, "/")).toBeNull();
 });

@@ -97,7 +97,7 @@ test("schemas, numbers and unknown fields go as they were spelled", () => {
 describe("a request of the same dialect goes as it was written", () => {
   const read = (text: string) => {
     const body = readWhole(Buffer.from(text), "messages");
-    const decoded = chatDialect.decode(body, media);
+    const decoded = chatDialect.decode(body, media, "");
     if (!decoded.ok) throw new Error(decoded.fault.message);
     return sent(decoded.conversation, { sameDialect: true, asWritten: body.raw });
   };

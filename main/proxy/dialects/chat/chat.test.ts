@@ -31,7 +31,7 @@ describe("a request", () => {
       "messages":[{"role":"developer","content":"D"},{"role":"user","name":"u","content":[{"type":"text","text":"T"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAEC","detail":"low"}},{"type":"input_audio","input_audio":{}}]},
         {"role":"assistant","content":null,"reasoning_content":"R","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{ \\"a\\" : 1.0 }"}},{"id":"b","type":"custom","custom":{"name":"g","input":"free"}}]},
         {"role":"tool","tool_call_id":"a","content":"out"},{"role":"function","name":"old","content":"y"},{"role":"user","content":"done \\ud83d","cache_control":{"type":"ephemeral"}}]}`;
-    const decoded = chatDialect.decode(readWhole(Buffer.from(text), "messages"), media);
+    const decoded = chatDialect.decode(readWhole(Buffer.from(text), "messages"), media, "");
     expect(decoded).toMatchObject({ ok: true, reply: { stream: true, includeUsage: true } });
     if (!decoded.ok) return;
     const { conversation } = decoded;
@@ -73,7 +73,7 @@ describe("a request", () => {
     ['{"messages":[{"role":"user","content":"x"}],"n":3}', "one answer a call"],
     ['{"messages":[{"role":"user","content":"x"}],"max_tokens":0}', "max_tokens"],
   ])("that is none gets a sentence: %s", (text, phrase) => {
-    const decoded = chatDialect.decode(readWhole(Buffer.from(text), "messages"), media);
+    const decoded = chatDialect.decode(readWhole(Buffer.from(text), "messages"), media, "");
     expect(decoded).toMatchObject({ ok: false, fault: { status: 400, message: expect.stringContaining(phrase) } });
   });
 });

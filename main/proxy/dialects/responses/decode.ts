@@ -4,10 +4,10 @@ import { type Decoded, invalidRequest, type MediaStore } from "../dialect.ts";
 import { readMedia } from "../media.ts";
 import { otherMembers, type RequestBody, rawItem } from "../request-body.ts";
 import { readSampling } from "../sampling.ts";
+import { unsealReasoning } from "../sealed-reasoning.ts";
 import { readTools } from "../tools.ts";
 import { firstIssue } from "../zod-issue.ts";
 import { type ResponsesItem, type ResponsesPart, responsesMembers, responsesRequestSchema } from "./schema.ts";
-import { unsealReasoning } from "./sealed-reasoning.ts";
 
 const sealedReasoning = "reasoning.encrypted_content";
 

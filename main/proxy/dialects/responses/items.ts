@@ -2,7 +2,7 @@
 import type { Answer, ToolCall } from "../../../../engine/conversation/index.ts";
 import { answerText } from "../answer-text.ts";
 import type { AnswerContext } from "../dialect.ts";
-import { sealReasoning } from "./sealed-reasoning.ts";
+import { sealReasoning } from "../sealed-reasoning.ts";
 
 type ItemStatus = "in_progress" | "completed" | "incomplete";
 

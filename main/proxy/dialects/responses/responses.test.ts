@@ -14,7 +14,7 @@ const context: AnswerContext = {
   createdAt: 1_700_000_000,
   reply: { model: "m", stream: true, includeUsage: true, encryptedReasoning: true, parallelToolCalls: true },
 };
-const decode = (text: string) => responsesDialect.decode(readWhole(Buffer.from(text), "input"), media);
+const decode = (text: string) => responsesDialect.decode(readWhole(Buffer.from(text), "input"), media, "");
 
 describe("a request", () => {
   test("is read whole: one assistant turn from its items, namespaces, unknown items and tools kept as written", () => {

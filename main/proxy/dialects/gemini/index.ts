@@ -1,0 +1,15 @@
+import type { Dialect } from "../dialect.ts";
+import { decodeGemini } from "./decode.ts";
+import { geminiAnswerBody, geminiAnswerStream, geminiErrorBody, geminiErrorStream } from "./encode.ts";
+import { readGeminiAnswer } from "./read-answer.ts";
+
+export const geminiDialect: Dialect = {
+  id: "gemini",
+  list: "contents",
+  decode: decodeGemini,
+  answerBody: geminiAnswerBody,
+  answerStream: geminiAnswerStream,
+  errorBody: geminiErrorBody,
+  errorStream: geminiErrorStream,
+  readAnswer: readGeminiAnswer,
+};
