@@ -6,7 +6,7 @@ import type { BlobHash } from "../engine/conversation/index.ts";
 import type { WorkbenchParts } from "./api/index.ts";
 import { harnessRegistry } from "./harnesses/index.ts";
 import { cacheFolder, productFolder, productVersion, runtimeFolder } from "./machine/index.ts";
-import { importedModels } from "./models/index.ts";
+import { importedModels, trainingFolder } from "./models/index.ts";
 import { createPolicyRegistry, startProxy } from "./proxy/index.ts";
 import { createRolloutService } from "./rollouts/index.ts";
 import { createSamplerPool } from "./sampler/index.ts";
@@ -43,6 +43,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       store,
       policiesFolder: join(resources, "policies"),
       env: process.env,
+      trainingFolder: trainingFolder(options.dataFolder),
       embedded: { samplers, modelsFolder: importedModels(options.dataFolder) },
     });
     const harnesses = harnessRegistry({

@@ -23,6 +23,8 @@ export const publishedRunSchema = z.looseObject({
   /** Tokens of one answer at most, whatever a harness asks for. */
   maxTokens: z.number().int().positive().optional(),
   deterministic: z.boolean().default(false),
+  /** Draws at this temperature from all tokens, whatever a harness asks for; left out = as it asks. */
+  temperature: z.number().nonnegative().optional(),
   /** The step that `@best` means; null = none is known. */
   best: z.number().int().nonnegative().nullable().default(null),
 });

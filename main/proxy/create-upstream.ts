@@ -1,10 +1,11 @@
 /** A declared policy endpoint → something that answers. */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
-import { type SamplerPool, samplerOptions } from "../sampler/index.ts";
+import { baseVersion, type SamplerPool, type WeightsVersion } from "../sampler/index.ts";
 import type { MediaStore } from "./dialects/dialect.ts";
 import { loadPolicyText } from "./policy-text.ts";
 import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import { drawnAt } from "./upstreams/drawn-at.ts";
 import { createEmbedded } from "./upstreams/embedded.ts";
 import { createOpenAiCompatible } from "./upstreams/openai-compatible.ts";
 import { readScript } from "./upstreams/scripted/read-script.ts";
@@ -35,11 +36,11 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
   switch (definition.kind) {
     case "scripted": {
       const script = await readScript(definition.file);
-      const tokenizerFolder = definition.tokenizer ?? join(parts.policiesFolder, "tokenizer");
+      const tokenizerFolder = definition.tokenizer ?? shippedTokenizer(parts.policiesFolder);
       return createScripted({ id: definition.id, script, text: await loadPolicyText(tokenizerFolder), tokenizerFolder });
     }
     case "embedded":
-      return createEmbeddedUpstream(definition, parts);
+      return createEmbeddedUpstream(definition, parts, { weights: baseVersion, policyVersion: basename(definition.folder) });
     case "openai-compatible":
       return createOpenAiCompatible(definition, keyOf(definition, parts), parts.media);
     case "vllm": {
@@ -49,13 +50,26 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
   }
 }
 
-async function createEmbeddedUpstream(definition: Extract<UpstreamDefinition, { kind: "embedded" }>, parts: UpstreamParts): Promise<Upstream> {
+type EmbeddedDefinition = Extract<UpstreamDefinition, { kind: "embedded" }>;
+
+/** `weights`: which answer; `policyVersion`: what the answers are stamped with. */
+export async function createEmbeddedUpstream(
+  definition: EmbeddedDefinition,
+  parts: UpstreamParts,
+  { weights, policyVersion }: { readonly weights: WeightsVersion; readonly policyVersion: string },
+): Promise<Upstream> {
   if (parts.embedded === undefined)
     throw new WorkbenchError("unavailable", "Embedded policies are not offered here.", "Start the workbench's own service.");
-  const { id, folder, maxTokens } = definition;
+  const { id, folder, maxTokens, lanes, contextWindow, deterministic, temperature } = definition;
   const text = await loadPolicyText(folder);
-  const lease = await parts.embedded.samplers.acquire(await samplerOptions(folder, definition));
-  return createEmbedded({ id, folder, text, lease, maxTokens: maxTokens ?? null });
+  const lease = await parts.embedded.samplers.acquire({ modelFolder: folder, lanes, contextWindow, deterministic }, weights);
+  const upstream = createEmbedded({ id, folder, text, lease, policyVersion, maxTokens: maxTokens ?? null });
+  return temperature === undefined ? upstream : drawnAt(upstream, temperature);
+}
+
+/** Of scripted policies that name none. */
+export function shippedTokenizer(policiesFolder: string): string {
+  return join(policiesFolder, "tokenizer");
 }
 
 export function keyOf(
@@ -74,7 +88,7 @@ export function keyOf(
 }
 
 /** null when the server is not there yet or does not say: the first call will tell. */
-async function windowOf(definition: Extract<UpstreamDefinition, { kind: "vllm" }>, key: string | null): Promise<number | null> {
+export async function windowOf(definition: Extract<UpstreamDefinition, { kind: "vllm" }>, key: string | null): Promise<number | null> {
   const server = createServer({ url: definition.url, model: definition.model, key });
   try {
     const list = await server.models(AbortSignal.timeout(introductionMs));

@@ -33,7 +33,7 @@ export function embeddedDefinition(name: string, modelsFolder: string | null): U
   throw new WorkbenchError(
     "usage",
     `The settings of ${name} cannot be read: ${firstIssue(parsed.error)}.`,
-    "Known: lanes, contextWindow, maxTokens, deterministic.",
+    "Known: lanes, contextWindow, maxTokens, deterministic, temperature.",
   );
 }
 

@@ -44,6 +44,8 @@ export interface PolicyRegistry {
    * caller closes it; a step's weights are loaded for the first who holds them and dropped after the last.
    */
   resolve(name: string): Promise<Upstream>;
+  /** Tokenizer and chat template that the policy's ids belong to, without starting it; null where there is none here. */
+  tokenizerFolder(name: string): Promise<string | null>;
   /** The name with what moves made fast: `training:RUN@last` becomes `training:RUN@7`. Others stay as they are. */
   pin(name: string): Promise<string>;
 }

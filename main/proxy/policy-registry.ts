@@ -4,13 +4,15 @@ import { join, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { type CaptureLevel, captureLevels } from "../../engine/conversation/index.ts";
 import { WorkbenchError } from "../errors.ts";
-import { createUpstream, keyOf, type UpstreamParts } from "./create-upstream.ts";
+import { createUpstream, keyOf, shippedTokenizer, type UpstreamParts } from "./create-upstream.ts";
 import { firstIssue } from "./dialects/zod-issue.ts";
 import { embeddedDefinition, isEmbedded } from "./embedded-name.ts";
 import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } from "./policy-contract.ts";
 import { introduce, lostAt, probeUpstream } from "./probe.ts";
-import { isTraining, publishedVersion, trainingPrefix } from "./training-name.ts";
+import { createTrainingUpstream, definitionOf as definitionOfTraining, isTraining, trainingPolicy } from "./training-policy.ts";
 import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
+import type { Upstream } from "./upstreams/upstream.ts";
+import { createVllmAdapters } from "./upstreams/vllm-adapters.ts";
 
 const settingKey = "policies";
 const builtInId = "scripted";
@@ -25,6 +27,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     media: { put: (bytes) => store.blobs.put(bytes).hash, get: (hash) => store.blobs.get(hash) },
     ...(options.embedded === undefined ? {} : { embedded: options.embedded }),
   };
+  const adapters = createVllmAdapters();
   const builtIn: UpstreamDefinition = { kind: "scripted", id: builtInId, file: join(policiesFolder, "scripted.yaml") };
 
   const saved = (): readonly Saved[] => {
@@ -46,6 +49,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     if (name === builtInId) return builtIn;
     if (name.startsWith("scripted:")) return { kind: "scripted", id: name, file: resolvePath(name.slice("scripted:".length)) };
     if (isEmbedded(name)) return embeddedDefinition(name, options.embedded?.modelsFolder ?? null);
+    if (isTraining(name)) return definitionOfTraining(await trainingPolicy(name, options.trainingFolder));
     const known = find(name);
     if (known !== null) return known.definition;
     if (/^https?:\/\//.test(name)) return fromInput({ id: urlId(name), url: name });
@@ -53,8 +57,23 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     throw new WorkbenchError(
       "not-found",
       `There is no policy "${name}".`,
-      `Known: ${ids.join(", ")}; or give a URL, scripted:FILE or embedded:FOLDER.`,
+      `Known: ${ids.join(", ")}; or give a URL, scripted:FILE, embedded:FOLDER or training:RUN.`,
     );
+  }
+
+  async function open(name: string): Promise<{ readonly definition: UpstreamDefinition; readonly upstream: Upstream }> {
+    const definition = await definitionOf(name);
+    if (definition.kind === "scripted" && !existsSync(definition.file))
+      throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
+    guardKey(definition);
+    if (!isTraining(name)) return { definition, upstream: await createUpstream(definition, parts) };
+    const sampledBy = (id: string): UpstreamDefinition | null => {
+      const known = find(id)?.definition ?? null;
+      if (known !== null) guardKey(known);
+      return known;
+    };
+    const policy = await trainingPolicy(name, options.trainingFolder);
+    return { definition, upstream: await createTrainingUpstream(policy, { ...parts, adapters, saved: sampledBy }) };
   }
 
   /** Without a kind the server is asked what it is. */
@@ -81,9 +100,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
       save(saved().filter((each) => each.definition.id !== id));
     },
     async probe(id) {
-      const definition = await definitionOf(id);
-      guardKey(definition);
-      const upstream = await createUpstream(definition, parts);
+      const { definition, upstream } = await open(id);
       try {
         const probed = await probeUpstream(upstream);
         const { capture } = probed;
@@ -94,16 +111,14 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
         await upstream.close();
       }
     },
-    async resolve(name) {
+    resolve: async (name) => (await open(name)).upstream,
+    async tokenizerFolder(name) {
       const definition = await definitionOf(name);
-      if (definition.kind === "scripted" && !existsSync(definition.file))
-        throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
-      guardKey(definition);
-      return createUpstream(definition, parts);
+      if (definition.kind === "embedded") return definition.folder;
+      if (definition.kind === "openai-compatible") return null;
+      return definition.tokenizer ?? (definition.kind === "scripted" ? shippedTokenizer(policiesFolder) : null);
     },
-    async pin(name) {
-      return isTraining(name) ? `${trainingPrefix}${(await publishedVersion(name, options.trainingFolder)).name}` : name;
-    },
+    pin: async (name) => (isTraining(name) ? (await trainingPolicy(name, options.trainingFolder)).name : name),
   };
 }
 

@@ -16,10 +16,7 @@ export async function policyTokenizer(policies: PolicyRegistry, policy: string):
 
 async function tokenizerFolder(policies: PolicyRegistry, policy: string): Promise<string | null> {
   try {
-    const upstream = await policies.resolve(policy);
-    const folder = upstream.tokenizerFolder;
-    await upstream.close();
-    return folder;
+    return await policies.tokenizerFolder(policy);
   } catch (error) {
     if (error instanceof WorkbenchError) return null;
     throw error;

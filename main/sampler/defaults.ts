@@ -4,7 +4,10 @@ import { KeyValueCache } from "../../engine/decoding/index.ts";
 import { openModelFolder } from "../models/index.ts";
 import type { SamplerOptions } from "./protocol.ts";
 
-export interface SamplerChoices {
+/** What is wanted of a sampler; what is left out is chosen by the memory of this machine. */
+export interface SamplerWish {
+  /** Hugging Face folder. */
+  readonly modelFolder: string;
   readonly lanes?: number | undefined;
   readonly contextWindow?: number | undefined;
   readonly deterministic: boolean;
@@ -16,11 +19,11 @@ const usualWindow = 8192;
 const cacheShare = 0.25;
 
 /** Rejects with WorkbenchError for a folder that holds no model. */
-export async function samplerOptions(modelFolder: string, choices: SamplerChoices): Promise<SamplerOptions> {
+export async function samplerOptions({ modelFolder, ...wish }: SamplerWish): Promise<SamplerOptions> {
   const model = await openModelFolder(modelFolder);
   model.close();
-  const contextWindow = Math.min(model.description.config.contextLength, choices.contextWindow ?? usualWindow);
+  const contextWindow = Math.min(model.description.config.contextLength, wish.contextWindow ?? usualWindow);
   const lane = KeyValueCache.bytes(model.description, 1, contextWindow);
-  const lanes = choices.lanes ?? Math.max(1, Math.min(mostLanes, Math.floor((freemem() * cacheShare) / lane)));
-  return { modelFolder, lora: null, lanes, contextWindow, deterministic: choices.deterministic, parkedBytes: 2 * lane, threads: null };
+  const lanes = wish.lanes ?? Math.max(1, Math.min(mostLanes, Math.floor((freemem() * cacheShare) / lane)));
+  return { modelFolder, lanes, contextWindow, deterministic: wish.deterministic, parkedBytes: 2 * lane, threads: null };
 }

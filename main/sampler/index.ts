@@ -1,4 +1,5 @@
-export { samplerOptions } from "./defaults.ts";
+export type { SamplerWish } from "./defaults.ts";
 export { createSamplerPool, type SamplerLease, type SamplerPool } from "./pool.ts";
-export { baseVersion, overflowKind, type SampleRequest, type SamplerOptions } from "./protocol.ts";
+export { baseVersion, overflowKind, type SampleRequest, type SamplerOptions, type WeightsVersion } from "./protocol.ts";
 export { openSampler, type Sampler } from "./sampler.ts";
+export { createVersionHolds, type VersionHolds } from "./version-holds.ts";

@@ -1,12 +1,9 @@
 /** What a sampler process is opened with and asked. */
 import type { SamplingSettings } from "../../engine/decoding/index.ts";
-import type { LoraSettings } from "../../engine/models/index.ts";
 
 export interface SamplerOptions {
-  /** Hugging Face folder. */
+  /** Hugging Face folder: base weights and tokenizer of every version. */
   readonly modelFolder: string;
-  /** Adapters that versions may have; null = the base weights only. */
-  readonly lora: LoraSettings | null;
   /** Requests that are answered at the same time. */
   readonly lanes: number;
   /** Tokens of prompt and answer together. */
@@ -17,6 +14,22 @@ export interface SamplerOptions {
   readonly parkedBytes: number;
   readonly threads: number | null;
 }
+
+/** Weights under a name. A name stands for one content: other weights need another name, or what was read under the old ones is taken for theirs. */
+export interface WeightsVersion {
+  readonly name: string;
+  readonly source: WeightsSource;
+}
+
+export type WeightsSource =
+  /** As they lie in the model folder. */
+  | { readonly kind: "base" }
+  /** The base with a PEFT adapter. */
+  | { readonly kind: "adapter"; readonly folder: string }
+  /** A whole model of the same architecture. */
+  | { readonly kind: "weights"; readonly folder: string };
+
+export const baseVersion: WeightsVersion = { name: "base", source: { kind: "base" } };
 
 export interface SamplerInfo {
   readonly contextWindow: number;
@@ -32,6 +45,7 @@ export interface SampleRequest {
   readonly maxTokens: number;
   readonly stopStrings: readonly string[];
   readonly seed: number;
+  /** Name of published weights. */
   readonly version: string;
 }
 
@@ -53,14 +67,12 @@ export interface SamplerCounts {
 
 export type SamplerAsk =
   | { readonly type: "sample"; readonly request: SampleRequest }
-  /** A version is the base with a PEFT adapter, or the base itself. */
-  | { readonly type: "publish"; readonly version: string; readonly adapterFolder: string | null }
+  | { readonly type: "publish"; readonly version: WeightsVersion }
+  /** Answered when the last request of the version has ended and its weights are gone. */
   | { readonly type: "retire"; readonly version: string }
   | { readonly type: "count" };
 
 export type SamplerReply = { readonly type: "sampled"; readonly sample: Sample } | { readonly type: "done"; readonly counts: SamplerCounts };
 
-/** The version of the weights as they lie in the model folder. */
-export const baseVersion = "base";
 /** Kind of failure of a prompt that leaves no room for an answer. */
 export const overflowKind = "context-overflow";

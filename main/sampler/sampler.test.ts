@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { plainSampling } from "../../engine/decoding/index.ts";
-import { linearKinds } from "../../engine/models/index.ts";
 import { importGguf } from "../models/index.ts";
 import { baseVersion, openSampler, type SampleRequest, type Sampler, type SamplerOptions } from "./index.ts";
 
@@ -22,7 +21,6 @@ afterAll(async () => {
 async function open(changes: Partial<SamplerOptions> = {}): Promise<Sampler> {
   const options = {
     modelFolder: `${fixtures}/models/llama-tied/hf`,
-    lora: null,
     lanes: 2,
     contextWindow: 250,
     deterministic: false,
@@ -31,6 +29,7 @@ async function open(changes: Partial<SamplerOptions> = {}): Promise<Sampler> {
   };
   const sampler = await openSampler({ ...options, ...changes });
   opened.push(sampler);
+  await sampler.publish(baseVersion);
   return sampler;
 }
 
@@ -43,7 +42,7 @@ function request(promptIds: readonly number[], changes: Partial<SampleRequest> =
     maxTokens: 24,
     stopStrings: [],
     seed: 1,
-    version: baseVersion,
+    version: baseVersion.name,
     ...changes,
   };
 }
@@ -55,18 +54,19 @@ test("answers as the reference does, and its adapter changes the answer", async 
   const { greedy } = z
     .object({ greedy: z.array(z.object({ prompt: z.array(z.number()), output: z.array(z.number()) })) })
     .parse(JSON.parse(caseText));
-  const sampler = await open({ lora: { rank: 4, alpha: 12, targets: linearKinds, rankStabilised: false } });
+  const sampler = await open();
   expect(sampler.info).toMatchObject({ contextWindow: 250, lanes: 2, provider: { name: "cpu" }, writesInPlace: true });
   const results = await Promise.all(greedy.map(({ prompt }) => sampler.sample(request(prompt), never)));
   expect(results.map((result) => (result.ok ? [...result.sample.ids] : result.failure))).toEqual(greedy.map(({ output }) => output));
-  await sampler.publish("adapter", `${fixtures}/models/llama-tied/adapter`);
+  await sampler.publish({ name: "adapter", source: { kind: "adapter", folder: `${fixtures}/models/llama-tied/adapter` } });
   const prompt = greedy[1]?.prompt ?? [];
   const adapted = await sampler.sample(request(prompt, { version: "adapter" }), never);
   expect(adapted.ok && [...adapted.sample.ids]).not.toEqual(greedy[1]?.output);
   await sampler.retire("adapter");
   expect(await sampler.sample(request(prompt, { version: "adapter" }), never)).toMatchObject({ ok: false, failure: { kind: "failed" } });
   expect((await sampler.counts()).sampledTokens).toBe(24 * (greedy.length + 1));
-  await expect(sampler.publish("other", `${fixtures}/models/qwen2-bias/adapter`)).rejects.toThrow("cannot do that");
+  const other = { kind: "adapter", folder: `${fixtures}/models/qwen2-bias/adapter` } as const;
+  await expect(sampler.publish({ name: "other", source: other })).rejects.toThrow("models/qwen2-bias/adapter cannot be loaded");
 });
 
 test("a stop string ends the answer; a long prompt is a failure of its own kind", async () => {

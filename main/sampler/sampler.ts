@@ -1,9 +1,9 @@
 /** A sampler process as the service sees it. */
 import { type Child, type ChildFailure, openChild } from "../engine-process/index.ts";
 import { WorkbenchError } from "../errors.ts";
-import type { Sample, SampleRequest, SamplerAsk, SamplerCounts, SamplerInfo, SamplerOptions, SamplerReply } from "./protocol.ts";
+import type { Sample, SampleRequest, SamplerAsk, SamplerCounts, SamplerInfo, SamplerOptions, SamplerReply, WeightsVersion } from "./protocol.ts";
 
-type SampleResult = { readonly ok: true; readonly sample: Sample } | { readonly ok: false; readonly failure: ChildFailure };
+export type SampleResult = { readonly ok: true; readonly sample: Sample } | { readonly ok: false; readonly failure: ChildFailure };
 
 export interface Sampler {
   readonly info: SamplerInfo;
@@ -11,9 +11,9 @@ export interface Sampler {
   readonly alive: boolean;
   /** Rejects only with the signal's reason. */
   sample(request: SampleRequest, signal: AbortSignal): Promise<SampleResult>;
-  /** Makes weights known under a new name: the base with a PEFT adapter. Rejects with WorkbenchError. */
-  publish(version: string, adapterFolder: string | null): Promise<void>;
-  /** Forgets a version that no request uses. Rejects with WorkbenchError. */
+  /** Loads weights under a new name. Rejects with WorkbenchError. */
+  publish(version: WeightsVersion): Promise<void>;
+  /** Forgets a version; its requests under way are answered first. Rejects with WorkbenchError. */
   retire(version: string): Promise<void>;
   counts(): Promise<SamplerCounts>;
   close(): Promise<void>;
@@ -21,28 +21,21 @@ export interface Sampler {
 
 const entry = { source: new URL("./process-from-source.mjs", import.meta.url), built: new URL("./sampler-process.js", import.meta.url) };
 
-/** Resolves when the model is loaded. Rejects with WorkbenchError when it cannot be. */
+/** Resolves when the process is ready for weights. Rejects with WorkbenchError when the folder holds no model. */
 export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   try {
     const { info, child } = await openChild<SamplerOptions, SamplerInfo, SamplerAsk, SamplerReply>(entry, options);
-    return samplerOf(info, child);
+    return samplerOf(info, child, options.modelFolder);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new WorkbenchError(
-      "unavailable",
-      `The model in ${options.modelFolder} cannot be loaded: ${problem}`,
-      "See that the folder is whole and that memory is enough.",
-      { cause: error },
-    );
+    throw notLoaded(options.modelFolder, error instanceof Error ? error.message : String(error), error);
   }
 }
 
-function samplerOf(info: SamplerInfo, child: Child<SamplerAsk, SamplerReply>): Sampler {
-  async function manage(ask: SamplerAsk): Promise<SamplerCounts> {
+function samplerOf(info: SamplerInfo, child: Child<SamplerAsk, SamplerReply>, modelFolder: string): Sampler {
+  async function manage(ask: SamplerAsk): Promise<SamplerCounts | { readonly problem: string }> {
     const answer = await child.ask(ask);
     if (answer.ok && answer.reply.type === "done") return answer.reply.counts;
-    const problem = answer.ok ? "it answered something else" : answer.failure.message;
-    throw new WorkbenchError("unavailable", `The sampler cannot do that: ${problem}.`, "Start the policy again.");
+    return { problem: answer.ok ? "it answered something else" : answer.failure.message };
   }
   return {
     info,
@@ -55,9 +48,28 @@ function samplerOf(info: SamplerInfo, child: Child<SamplerAsk, SamplerReply>): S
       if (answer.reply.type === "sampled") return { ok: true, sample: answer.reply.sample };
       return { ok: false, failure: { kind: "failed", message: "the sampler answered something else" } };
     },
-    publish: async (version, adapterFolder) => void (await manage({ type: "publish", version, adapterFolder })),
-    retire: async (version) => void (await manage({ type: "retire", version })),
-    counts: () => manage({ type: "count" }),
+    async publish(version) {
+      const done = await manage({ type: "publish", version });
+      if ("problem" in done) throw notLoaded(version.source.kind === "base" ? modelFolder : version.source.folder, done.problem);
+    },
+    async retire(version) {
+      const done = await manage({ type: "retire", version });
+      if ("problem" in done) throw new WorkbenchError("unavailable", `The sampler cannot do that: ${done.problem}.`, "Start the policy again.");
+    },
+    async counts() {
+      const done = await manage({ type: "count" });
+      if ("problem" in done) throw new WorkbenchError("unavailable", `The sampler cannot be asked: ${done.problem}.`, "Start the policy again.");
+      return done;
+    },
     close: () => child.close(),
   };
+}
+
+function notLoaded(folder: string, problem: string, cause?: unknown): WorkbenchError {
+  return new WorkbenchError(
+    "unavailable",
+    `The model in ${folder} cannot be loaded: ${problem}${problem.endsWith(".") ? "" : "."}`,
+    "See that the folder is whole and that memory is enough.",
+    { cause },
+  );
 }

@@ -30,13 +30,21 @@ interface Collected {
   readonly reward: number;
 }
 
-async function collect(sampler: Sampler, step: number, version: string, order: readonly number[]): Promise<Collected[]> {
+interface Sampled {
+  readonly sampler: Sampler;
+  readonly step: number;
+  readonly version: string;
+  readonly temperature: number;
+}
+
+async function collect({ sampler, step, version, temperature }: Sampled, order: readonly number[]): Promise<Collected[]> {
+  const sampling = { ...plainSampling, temperature };
   const results: Collected[] = [];
   await Promise.all(
     order.map(async (rollout) => {
       // Four tasks, four rollouts each; prompts of different lengths.
       const prompt = Int32Array.from({ length: 9 + 7 * (rollout % 4) }, (_unused, index) => (index * 31 + (rollout % 4) * 7) % 1400);
-      const request = { promptIds: prompt, sampling: plainSampling, endIds: [], maxTokens: answerTokens, stopStrings: [], version };
+      const request = { promptIds: prompt, sampling, endIds: [], maxTokens: answerTokens, stopStrings: [], version };
       const result = await sampler.sample({ ...request, seed: deriveSeed("run", step, rollout) }, new AbortController().signal);
       if (!result.ok) throw new Error(result.failure.message);
       const { ids, logprobs } = result.sample;
@@ -57,30 +65,47 @@ function onSampled(rollouts: readonly Collected[], at: (rollout: Collected, inde
   return { rows: rollouts.length, width, values };
 }
 
-async function run(name: string, arrange: (order: number[]) => number[]): Promise<{ readonly weights: string; readonly rewards: readonly number[] }> {
-  const sampler = await openSampler({ modelFolder: model, lora, lanes: 8, contextWindow: 200, deterministic: true, parkedBytes: 0, threads: 2 });
+interface Outcome {
+  readonly weights: string;
+  readonly rewards: readonly number[];
+  /** Mean |trainer − sampler| over all sampled tokens. */
+  readonly apart: number;
+}
+
+async function run(name: string, arrange: (order: number[]) => number[], temperature = 1): Promise<Outcome> {
+  const sampler = await openSampler({ modelFolder: model, lanes: 8, contextWindow: 200, deterministic: true, parkedBytes: 0, threads: 2 });
   const trainer = await openEmbeddedTrainer({
     ...{ modelFolder: model, lora, valueHead: false, withEntropy: true, clipNorm: 1, stopNorm: 1e4, seed: 3, threads: 2, resumeFrom: null },
     ...{ optimiser: { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 }, limits: { positions: 256, longest: 128 }, memoryBudget: 1 << 30 },
   });
   const rewards: number[] = [];
-  let version = baseVersion;
+  const differences: number[] = [];
+  await sampler.publish(baseVersion);
+  let version = baseVersion.name;
   for (let step = 0; step < 5; step += 1) {
-    const rollouts = await collect(sampler, step, version, arrange(Array.from({ length: rolloutCount }, (_unused, index) => index)));
+    const rollouts = await collect({ sampler, step, version, temperature }, arrange(Array.from({ length: rolloutCount }, (_unused, index) => index)));
     rewards.push(rollouts.reduce((sum, { reward }) => sum + reward, 0) / rollouts.length);
-    await trainer.policyStep({
+    const mask = onSampled(rollouts, () => 1);
+    const sampled = onSampled(rollouts, ({ logprobs }, index) => logprobs[index] ?? 0);
+    const { measures } = await trainer.policyStep({
       sequences: rollouts.map(({ ids }) => ids),
-      mask: onSampled(rollouts, () => 1),
+      mask,
       rollouts: rollouts.map(({ reward, ids }, index) => ({ reward, group: String(index % 4), length: ids.length })),
       rolloutOfRow: rollouts.map((_rollout, index) => index),
-      sampler: onSampled(rollouts, ({ logprobs }, index) => logprobs[index] ?? 0),
-      ...{ algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0, epochs: 1, rate: 0.03, sampling: plainSampling },
+      sampler: sampled,
+      sampling: { ...plainSampling, temperature },
+      ...{ algorithm: namedAlgorithms.grpo, divergenceCoefficient: 0, epochs: 1, rate: 0.03 },
     });
+    differences.push(
+      ...Array.from(mask.values).flatMap((trains, index) =>
+        trains === 1 ? [Math.abs((measures?.old.values[index] ?? 0) - (sampled.values[index] ?? 0))] : [],
+      ),
+    );
     const adapter = join(folder, name, String(step));
     await trainer.publish(adapter);
     const next = `step-${step + 1}`;
-    await sampler.publish(next, adapter);
-    if (version !== baseVersion) await sampler.retire(version);
+    await sampler.publish({ name: next, source: { kind: "adapter", folder: adapter } });
+    await sampler.retire(version);
     version = next;
   }
   await trainer.close();
@@ -88,7 +113,7 @@ async function run(name: string, arrange: (order: number[]) => number[]): Promis
   const weights = createHash("sha256")
     .update(readFileSync(join(folder, name, "4", "adapter_model.safetensors")))
     .digest("hex");
-  return { weights, rewards };
+  return { weights, rewards, apart: differences.reduce((sum, difference) => sum + difference, 0) / differences.length };
 }
 
 test("five steps of GRPO over 16 concurrent rollouts give the same weights, whatever the order of arrival", async () => {
@@ -98,4 +123,11 @@ test("five steps of GRPO over 16 concurrent rollouts give the same weights, what
   expect(second).toEqual(first);
   // Five small steps are within the noise of the reward: that training helps is shown elsewhere, here only that it repeats.
   expect(first.rewards.length).toBe(5);
+  expect(first.apart).toBeLessThan(1e-4);
+});
+
+test("at another temperature the trainer scores what the sampler drew from", async () => {
+  const { apart } = await run("warm", (order) => order, 0.7);
+  console.log(`temperature 0.7: mean absolute difference of log-probabilities ${apart.toExponential(1)}`);
+  expect(apart).toBeLessThan(1e-4);
 });

@@ -55,6 +55,8 @@ export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
     maxTokens: z.number().int().positive().optional(),
     /** Repeats to the bit whatever the order of calls; somewhat slower. */
     deterministic: z.boolean().default(false),
+    /** Draws at this temperature from all tokens, whatever a harness asks for: what is trained on must be drawn so. */
+    temperature: z.number().nonnegative().optional(),
   }),
 ]);
 

@@ -1,9 +1,8 @@
 /** A policy whose weights this machine runs: prompts as ids in, ids with log-probabilities out. */
-import { basename } from "node:path";
 import type { Answer, Conversation, Sampling } from "../../../engine/conversation/index.ts";
 import type { SamplingSettings } from "../../../engine/decoding/index.ts";
 import { deriveSeed } from "../../../engine/statistics/index.ts";
-import { baseVersion, overflowKind, type SamplerLease } from "../../sampler/index.ts";
+import { overflowKind, type SamplerLease } from "../../sampler/index.ts";
 import { toolCallId } from "../answer-form.ts";
 import type { PolicyText } from "../policy-text.ts";
 import { overflowFailure } from "../token-in.ts";
@@ -15,20 +14,21 @@ export interface EmbeddedOptions {
   readonly folder: string;
   readonly text: PolicyText;
   readonly lease: SamplerLease;
+  /** What answers are stamped with. */
+  readonly policyVersion: string;
   /** Tokens of one answer at most. */
   readonly maxTokens: number | null;
 }
 
-export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedOptions): Upstream {
-  const { sampler } = lease;
-  const { contextWindow } = sampler.info;
+export function createEmbedded({ id, folder, text, lease, policyVersion, maxTokens }: EmbeddedOptions): Upstream {
+  const { contextWindow } = lease.info;
 
   async function complete(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResult> {
     const prompt = promptOf(text, request);
     const room = contextWindow - prompt.ids.length;
     if (room <= 0) return { ok: false, failure: overflowFailure(contextWindow, prompt.ids.length) };
     const { sampling } = request.conversation;
-    const result = await sampler.sample(
+    const result = await lease.sample(
       {
         promptIds: prompt.ids,
         sampling: settingsOf(sampling),
@@ -36,7 +36,6 @@ export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedO
         maxTokens: Math.min(room, sampling.maxTokens ?? room, maxTokens ?? room),
         stopStrings: sampling.stop ?? [],
         seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.attempt, request.callIndex),
-        version: baseVersion,
       },
       signal,
     );
@@ -49,8 +48,8 @@ export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedO
       failure: {
         kind: lost ? "unreachable" : "server-error",
         message: `The embedded policy gave no answer: ${failure.message}.`,
-        remedy: lost ? "It is started again for the next rollout; look at the memory of this machine." : "See the log of the service.",
-        retryable: false,
+        remedy: lost ? "It is started again for the next call; look at the memory of this machine." : "See the log of the service.",
+        retryable: lost,
       },
     };
   }
@@ -58,10 +57,9 @@ export function createEmbedded({ id, folder, text, lease, maxTokens }: EmbeddedO
   function answerOf(
     request: UpstreamRequest,
     prompt: { readonly ids: Int32Array; readonly reasoningOpened: boolean },
-    { ids, logprobs, reason, textBeforeStop, reusedTokens }: Extract<Awaited<ReturnType<typeof sampler.sample>>, { ok: true }>["sample"],
+    { ids, logprobs, reason, textBeforeStop, reusedTokens }: Extract<Awaited<ReturnType<typeof lease.sample>>, { ok: true }>["sample"],
   ): { readonly answer: Answer; readonly notes?: readonly string[] } {
     const usage = { promptTokens: prompt.ids.length, completionTokens: ids.length, cachedTokens: reusedTokens };
-    const policyVersion = basename(folder);
     if (textBeforeStop !== null) {
       const content = textBeforeStop === "" ? [] : [{ type: "text" as const, text: textBeforeStop }];
       const answer: Answer = {

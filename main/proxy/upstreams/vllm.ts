@@ -45,10 +45,14 @@ export interface VllmOptions {
   readonly media: MediaStore;
   /** As the server says; null = not known. */
   readonly contextWindow: number | null;
+  /** What answers are stamped with; left out = the model's name as the server says it. */
+  readonly policyVersion?: string;
 }
 
-export function createVllm({ definition, key, media, contextWindow }: VllmOptions): Upstream {
+export function createVllm({ definition, key, media, contextWindow, policyVersion }: VllmOptions): Upstream {
   const server = createServer({ url: definition.url, model: definition.model, key });
+  const stamped = (result: UpstreamResult): UpstreamResult =>
+    result.ok && policyVersion !== undefined ? { ...result, answer: { ...result.answer, policyVersion } } : result;
   return {
     id: definition.id,
     kind: "vllm",
@@ -57,11 +61,11 @@ export function createVllm({ definition, key, media, contextWindow }: VllmOption
     contextWindow,
     tokenizerFolder: definition.tokenizer ?? null,
     async complete(request, signal) {
-      if (request.promptIds !== undefined) return completeIds(server, request, request.promptIds, signal);
+      if (request.promptIds !== undefined) return stamped(await completeIds(server, request, request.promptIds, signal));
       const call = await callChat(request, { server, media, rules: definition.messageRules, ask: askForTokens }, signal);
       if (!call.ok) return call;
       const tokens = call.completion === null ? "the server streamed although it was asked not to" : tokensOfChat(call.completion);
-      return { ok: true, ...withTokens(call.answer, tokens, call.notes), exchange: call.exchange };
+      return stamped({ ok: true, ...withTokens(call.answer, tokens, call.notes), exchange: call.exchange });
     },
     async close() {
       server.close();
