@@ -2,7 +2,7 @@
  * A stand-in for a vLLM server: a real tokenizer and chat template, ids and log-probs in vLLM's fields, random but repeatable turns.
  * Chat Completions renders the messages as vLLM does; Completions takes a prompt of ids. Keeps what it saw and sampled, id for id.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -23,6 +23,10 @@ export interface VllmServer {
   readonly url: string;
   /** Every answer, in order. */
   readonly samples: readonly Sample[];
+  /** What each of them was asked of. */
+  readonly models: readonly string[];
+  /** Folders of the adapters that are loaded, by the name they are served under. */
+  readonly adapters: ReadonlyMap<string, string>;
   readonly tokenizer: Tokenizer;
   /** Files of the tokenizer and template in Hugging Face form, for a client that builds prompts itself. */
   readonly template: string;
@@ -34,6 +38,8 @@ export interface VllmOptions {
   readonly template: string;
   readonly seed: number;
   readonly contextWindow?: number;
+  /** Adapters may be loaded while it runs: the server was started with VLLM_ALLOW_RUNTIME_LORA_UPDATING. */
+  readonly takesAdapters?: boolean;
 }
 
 export async function startVllmServer(options: VllmOptions): Promise<VllmServer> {
@@ -43,11 +49,19 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   const contextWindow = options.contextWindow ?? 100_000;
   const random = createRandom(options.seed);
   const samples: Sample[] = [];
+  const models: string[] = [];
+  const adapters = new Map<string, string>();
   const endId = tokenizer.special.eos ?? 0;
 
-  function sample(promptIds: Int32Array, tools: readonly string[], maxTokens: number): { ids: number[]; finish: "stop" | "length" } {
+  function sample(
+    model: JsonValue | undefined,
+    promptIds: Int32Array,
+    tools: readonly string[],
+    maxTokens: number,
+  ): { ids: number[]; finish: "stop" | "length" } {
     const whole = [...sampleTurn(random, tokenizer, tools), endId];
     const ids = whole.slice(0, maxTokens);
+    models.push(String(model));
     samples.push({ promptIds: [...promptIds], sampledIds: ids });
     return { ids, finish: ids.length < whole.length ? "length" : "stop" };
   }
@@ -62,7 +76,7 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
       overflow(response, contextWindow, promptIds.length, asked ?? 0);
       return;
     }
-    const { ids, finish } = sample(promptIds, toolNames(tools), asked ?? contextWindow - promptIds.length);
+    const { ids, finish } = sample(body.get("model"), promptIds, toolNames(tools), asked ?? contextWindow - promptIds.length);
     const text = tokenizer.decode(ids, { skipSpecialTokens: true });
     const read = parseAnswer(text, { format: "hermes", tools: toolNames(tools).map((name) => ({ name })) });
     const calls = read.toolCalls.map((call, index) => ({ id: `chatcmpl-tool-${samples.length}-${index}`, type: "function", function: call }));
@@ -92,7 +106,7 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
       overflow(response, contextWindow, promptIds.length, asked);
       return;
     }
-    const { ids, finish } = sample(promptIds, ["bash", "read_file"], asked);
+    const { ids, finish } = sample(body.get("model"), promptIds, ["bash", "read_file"], asked);
     json(response, 200, {
       id: `cmpl-${samples.length}`,
       object: "text_completion",
@@ -112,6 +126,24 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
     });
   }
 
+  /** Words and statuses as vLLM's. */
+  function loadAdapter(body: JsonObject, response: ServerResponse): void {
+    const [name, path] = [String(body.get("lora_name") ?? ""), String(body.get("lora_path") ?? "")];
+    const whole = existsSync(join(path, "adapter_config.json")) && existsSync(join(path, "adapter_model.safetensors"));
+    if (adapters.has(name)) adapterError(response, 400, "InvalidUserInput", `The lora adapter '${name}' has already been loaded.`);
+    else if (!whole) adapterError(response, 404, "NotFoundError", `Loading lora ${name} failed: No adapter found for ${path}`);
+    else {
+      adapters.set(name, path);
+      response.writeHead(200, { "content-type": "text/plain" }).end(`Success: LoRA adapter '${name}' added successfully.`);
+    }
+  }
+
+  function unloadAdapter(body: JsonObject, response: ServerResponse): void {
+    const name = String(body.get("lora_name") ?? "");
+    if (!adapters.delete(name)) adapterError(response, 404, "NotFoundError", `The lora adapter '${name}' cannot be found.`);
+    else response.writeHead(200, { "content-type": "text/plain" }).end(`Success: LoRA adapter '${name}' removed successfully.`);
+  }
+
   function serve(request: IncomingMessage, response: ServerResponse, text: string): void {
     if (request.url === "/v1/models") {
       json(response, 200, { object: "list", data: [{ id: "stand-in", object: "model", owned_by: "vllm", max_model_len: contextWindow }] });
@@ -120,6 +152,12 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
     try {
       const body = parseJson(text);
       if (!isJsonObject(body)) json(response, 400, { error: { message: "no object" } });
+      else if (request.url?.endsWith("load_lora_adapter") === true) {
+        if (options.takesAdapters !== true) json(response, 404, { detail: "Not Found" });
+        else if (request.url === "/v1/load_lora_adapter") loadAdapter(body, response);
+        else unloadAdapter(body, response);
+      } else if (options.takesAdapters === true && body.get("model") !== "stand-in" && !adapters.has(String(body.get("model"))))
+        adapterError(response, 404, "NotFoundError", `The model \`${String(body.get("model"))}\` does not exist.`);
       else if (request.url === "/v1/chat/completions") chat(body, response);
       else if (request.url === "/v1/completions") complete(body, response);
       else json(response, 404, { error: { message: "not found" } });
@@ -138,6 +176,8 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     samples,
+    models,
+    adapters,
     tokenizer,
     template: source,
     close: () =>
@@ -215,6 +255,10 @@ function usageOf(prompt: number, completion: number) {
 
 function numberOf(value: JsonValue | undefined): number | null {
   return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
+}
+
+function adapterError(response: ServerResponse, code: number, type: string, message: string): void {
+  json(response, code, { error: { message, type, param: null, code } });
 }
 
 function overflow(response: ServerResponse, window: number, prompt: number, asked: number): void {
