@@ -1,7 +1,7 @@
 /** How the starter policy that ships was made: nothing but these numbers and the teacher decides its weights. */
 import type { ModelConfig } from "../../engine/models/index.ts";
 import type { Schedule } from "../../engine/optimiser/index.ts";
-import type { StarterHarness } from "./harness-formats.ts";
+import type { StarterHarness } from "./contract.ts";
 
 export interface CheckpointRecipe {
   readonly seed: number;
@@ -17,7 +17,7 @@ export interface CheckpointRecipe {
 
 export const shippedRecipe: CheckpointRecipe = {
   seed: 1,
-  steps: 900,
+  steps: 1500,
   transcripts: 32,
   harnesses: { react: 0.6, console: 0.2, scratchpad: 0.2 },
   context: 0.3,

@@ -3,6 +3,10 @@
 export const starterFamilies = ["write", "calc", "find", "dir", "rename"] as const;
 export type StarterFamily = (typeof starterFamilies)[number];
 
+/** Harnesses of ours that the starter policy can act in; it learned mostly in the first. */
+export const starterHarnesses = ["react", "console", "scratchpad"] as const;
+export type StarterHarness = (typeof starterHarnesses)[number];
+
 /** No task of one split is in the other; words, names and wordings are shared. */
 export type StarterSplit = "train" | "held-out";
 

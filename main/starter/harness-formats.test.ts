@@ -16,9 +16,9 @@ import { seededRandom } from "../../engine/statistics/index.ts";
 import { compileTemplate } from "../../engine/templates/index.ts";
 import { loadTokenizer } from "../../engine/tokenizers/index.ts";
 import { chatTemplate } from "./chat-template.ts";
-import { type StarterTask, starterFamilies } from "./contract.ts";
+import { type StarterTask, starterFamilies, starterHarnesses } from "./contract.ts";
 import { drawTask } from "./families.ts";
-import { harnessFormats, starterHarnesses } from "./harness-formats.ts";
+import { harnessFormats } from "./harness-formats.ts";
 import { starterTokenizer } from "./tokenizer.ts";
 import { type Transcript, teacherTranscript } from "./transcript.ts";
 

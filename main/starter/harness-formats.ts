@@ -2,9 +2,7 @@
  * How the three harnesses of ours speak with a policy, for the teacher's transcripts. These are copies of what the programs in `resources/harnesses` send;
  * `harness-formats.test.ts` holds them to the programs themselves.
  */
-
-export const starterHarnesses = ["react", "console", "scratchpad"] as const;
-export type StarterHarness = (typeof starterHarnesses)[number];
+import type { StarterHarness } from "./contract.ts";
 
 export interface HarnessFormat {
   readonly system: string;

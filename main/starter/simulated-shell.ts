@@ -1,6 +1,6 @@
 /**
  * A shell for the teacher's transcripts only: the few commands that the teacher writes, with the words of bash and coreutils when they fail. Nothing that is
- * trained or measured runs here; `simulated-shell.test.ts` holds it to real bash.
+ * trained or measured runs here; `harness-formats.test.ts` holds it to real bash.
  */
 import type { StarterTask } from "./contract.ts";
 

@@ -2,9 +2,9 @@
 import { seededRandom } from "../../engine/statistics/index.ts";
 import { learnTokenizer } from "../../engine/tokenizers/index.ts";
 import { specialTokens } from "./chat-template.ts";
-import { starterFamilies } from "./contract.ts";
+import { starterFamilies, starterHarnesses } from "./contract.ts";
 import { drawTask, instructionEnding, pick } from "./families.ts";
-import { harnessFormats, starterHarnesses } from "./harness-formats.ts";
+import { harnessFormats } from "./harness-formats.ts";
 import { systemText, teacherTranscript } from "./transcript.ts";
 
 /** Enough that every word is seen in every place where it can stand. */

@@ -11,10 +11,10 @@ import { writeModelFolder } from "../models/index.ts";
 import { openEmbeddedTrainer } from "../training/index.ts";
 import { chatTemplate } from "./chat-template.ts";
 import { type CheckpointRecipe, starterConfig } from "./checkpoint-recipe.ts";
-import { starterFamilies } from "./contract.ts";
+import { type StarterHarness, starterFamilies, starterHarnesses } from "./contract.ts";
 import { drawTask, pick, type Random } from "./families.ts";
 import { firstWeights } from "./first-weights.ts";
-import { harnessFormats, type StarterHarness, starterHarnesses } from "./harness-formats.ts";
+import { harnessFormats } from "./harness-formats.ts";
 import { starterTokenizer } from "./tokenizer.ts";
 import { teacherTranscript } from "./transcript.ts";
 
