@@ -2,3 +2,4 @@ export { sandboxArchitecture } from "./install.ts";
 export * from "./launch.ts";
 export * from "./manifest.ts";
 export * from "./registry.ts";
+export { type FromResident, fromResidentSchema, type ToResident } from "./resident-messages.ts";

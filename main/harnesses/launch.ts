@@ -5,11 +5,12 @@
 import { WorkbenchError } from "../errors.ts";
 import { insidePaths } from "../sandboxes/index.ts";
 import type { McpServer } from "../tasks/index.ts";
+import { sandboxArchitecture } from "./install.ts";
 import type { HarnessManifest } from "./manifest.ts";
 import { fillIn, type ManifestValues } from "./values.ts";
 
 /** Inside the sandbox. */
-const harnessHome = "/home/agent";
+export const harnessHome = "/home/agent";
 export const harnessLogs = "/logs/agent";
 const instructionFile = `${harnessHome}/.openforge-task.md`;
 const instructionPlaceholder = `\${instruction}`;
@@ -66,14 +67,30 @@ export function prepareLaunch(manifest: HarnessManifest, given: LaunchValues): L
   return { files, env, command, stdin: byStdin ? Buffer.from(given.instruction) : null };
 }
 
+/** How the program is started to serve many rollouts; a harness that cannot is a fault of the caller. */
+export function residentCommand(manifest: HarnessManifest): readonly string[] {
+  if (manifest.resident === undefined) throw new Error(`${manifest.id} is not resident`);
+  const architecture = sandboxArchitecture();
+  const values = { ...settingValues(manifest), ...placesInside, version: manifest.version, ...namesOf(architecture) };
+  return manifest.resident.command.map((argument) => fillIn(argument, values, `resident.command of harness ${manifest.id}`));
+}
+
+const placesInside = { harness: insidePaths.harness, node: insidePaths.node } as const;
+
+function settingValues(manifest: HarnessManifest): ManifestValues {
+  return Object.fromEntries(Object.entries(manifest.settings).map(([name, value]) => [`settings.${name}`, value]));
+}
+
+function namesOf(architecture: string): ManifestValues {
+  return { arch: architecture, machine: architecture === "arm64" ? "aarch64" : "x86_64" };
+}
+
 function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: boolean): ManifestValues {
-  const settings = Object.fromEntries(Object.entries(manifest.settings).map(([name, value]) => [`settings.${name}`, value]));
   const stdinArgument = manifest.stdinArgument ?? "";
   return {
-    ...settings,
+    ...settingValues(manifest),
+    ...placesInside,
     home: harnessHome,
-    harness: insidePaths.harness,
-    node: insidePaths.node,
     logs: harnessLogs,
     workdir: given.workdir,
     origin: given.origin,
@@ -86,8 +103,7 @@ function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: bo
     maxTokens: given.maxTokens ?? manifest.limits.maxTokens,
     contextWindow: given.contextWindow ?? manifest.limits.contextWindow,
     version: manifest.version,
-    arch: given.architecture,
-    machine: given.architecture === "arm64" ? "aarch64" : "x86_64",
+    ...namesOf(given.architecture),
   };
 }
 

@@ -76,6 +76,13 @@ export interface SessionStats {
   readonly secretSeen: boolean;
 }
 
+/** Told, in real time, while calls of a session wait for their policy; overlapping waits are told apart. */
+export interface PolicyWaitListener {
+  waitBegins(): void;
+  /** Of this wait, the last `chargedMs` milliseconds were the policy's work after all. */
+  waitEnds(chargedMs: number): void;
+}
+
 export interface ProxySession {
   /** Opens this session's model routes and nothing else. */
   readonly key: string;
@@ -84,6 +91,8 @@ export interface ProxySession {
   /** Host path of the unix socket; null when no folder was given. */
   readonly socketPath: string | null;
   stats(): SessionStats;
+  /** For the budget of whoever runs the agent; one listener a session. */
+  onPolicyWait(listener: PolicyWaitListener): void;
   /** The agent's time is over: running calls are cancelled, later ones are recorded as late and refused. */
   endAgentPhase(): void;
   /** Ends the agent phase, closes the socket and forgets the key. */

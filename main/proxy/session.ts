@@ -10,10 +10,11 @@ import type { Arrival, CallEntry } from "./call-entry.ts";
 import type { CallMark, Ending, MachineCommand, MachineEvent, MachineTimer } from "./call-events.ts";
 import { type CallMachine, createCallMachine, defaultMachineSettings } from "./call-machine.ts";
 import { buildRecord } from "./call-record.ts";
-import type { Clock, SessionOptions, SessionStats } from "./contract.ts";
+import type { Clock, PolicyWaitListener, SessionOptions, SessionStats } from "./contract.ts";
 import type { AnswerContext } from "./dialects/dialect.ts";
 import { brokenFault, faultOfEnding, refusalOf } from "./faults.ts";
 import type { Exchange } from "./http/exchange.ts";
+import { createPolicyWait } from "./policy-wait.ts";
 import { defaultRetryBudget } from "./retry-policy.ts";
 import { createStats } from "./session-stats.ts";
 import type { TokenIn } from "./token-in.ts";
@@ -34,6 +35,7 @@ export interface SessionCore {
   /** Tokens of the prompt that a request would become; null when the policy's tokenizer is not known, or it refuses the request. */
   count(conversation: Conversation): number | null;
   stats(): SessionStats;
+  onPolicyWait(listener: PolicyWaitListener): void;
   endAgentPhase(): void;
   /** Resolves when every call is on disk; nothing is written afterwards. */
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     random: Math.random,
   });
   const stats = createStats();
+  const policyWait = createPolicyWait(clock, options.upstream.reportsQueue === true);
   const entries = new Map<number, CallEntry>();
   const listeners = new Map<number, Listener>();
   const queue: MachineEvent[] = [];
@@ -151,6 +154,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
   }
 
   function wait(timer: MachineTimer, ms: number): void {
+    if (timer.kind === "retry") policyWait.held(timer.call);
     const timers = "connection" in timer ? listeners.get(timer.connection)?.timers : entries.get(timer.call)?.timers;
     timers?.push(clock.after(ms, () => dispatch({ type: "timer", timer })));
   }
@@ -159,8 +163,12 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     const entry = entries.get(index);
     if (entry?.conversation == null) return;
     entry.askedAt ??= clock.now();
+    policyWait.asked(index);
     askPolicy(entry, entry.conversation, options).then(
-      (result) => dispatch({ type: "upstream-ended", call: index, ticket, result, hold: false }),
+      (result) => {
+        policyWait.answered(index, result.queueMs ?? 0);
+        dispatch({ type: "upstream-ended", call: index, ticket, result, hold: false });
+      },
       (error: unknown) => {
         if (!entry.abort.signal.aborted) dispatch({ type: "upstream-ended", call: index, ticket, result: brokenResult(error), hold: false });
       },
@@ -168,6 +176,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
   }
 
   function record(command: Extract<MachineCommand, { type: "record" }>): void {
+    policyWait.over(command.call);
     const entry = entries.get(command.call);
     if (entry === undefined) return;
     const answer = answerOf(command.ending);
@@ -287,6 +296,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       return prepared?.ok === true ? prepared.prompt.ids.length : null;
     },
     stats: () => stats.read(),
+    onPolicyWait: (listener) => policyWait.listen(listener),
     endAgentPhase() {
       if (ended) return;
       ended = true;

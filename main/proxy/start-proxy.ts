@@ -243,6 +243,7 @@ function proxySession(open: OpenSession, door: ProxyDoor | null, forget: () => v
     path: `/r/${open.options.rolloutId}`,
     socketPath: door?.path ?? null,
     stats: () => open.core.stats(),
+    onPolicyWait: (listener) => open.core.onPolicyWait(listener),
     endAgentPhase: () => open.core.endAgentPhase(),
     async close() {
       if (closed) return;

@@ -6,7 +6,7 @@ import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import { harnessLogs } from "../harnesses/index.ts";
-import { type ExecResult, type Sandbox, sandboxCauseOf } from "../sandboxes/index.ts";
+import { type Sandbox, sandboxCauseOf } from "../sandboxes/index.ts";
 import type { ArtifactRecord, Store } from "../store/index.ts";
 import type { Task } from "../tasks/index.ts";
 
@@ -15,7 +15,7 @@ const fileLimitBytes = 64 * 1024 * 1024;
 const fileLimitCount = 2000;
 
 export interface Collector {
-  keepOutput(result: ExecResult): void;
+  keepLog(name: string, bytes: Uint8Array): void;
   /** Harness logs and artifacts, after the agent's processes have ended. */
   collectFrom(sandbox: Sandbox, task: Task): Promise<void>;
   /** What the verifier left in its output folder. */
@@ -80,10 +80,7 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
 
   return {
     verifierFolder,
-    keepOutput(result) {
-      if (result.stdout.length > 0) keep("harness-log", "stdout.txt", result.stdout);
-      if (result.stderr.length > 0) keep("harness-log", "stderr.txt", result.stderr);
-    },
+    keepLog: (name, bytes) => keep("harness-log", name, bytes),
     async collectFrom(sandbox, task) {
       await tryToBring(sandbox, harnessLogs, "harness-log", "");
       await tryToBring(sandbox, "/logs/artifacts", "artifact", "logs/artifacts");

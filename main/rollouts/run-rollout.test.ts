@@ -36,11 +36,12 @@ const graded = (reward: number): AttemptResult => {
   const status = reward === 1 ? "succeeded" : "failed";
   const verifier = { status, cause: null, reward, rewards: { reward }, detail: null, seconds: 0.1, exitCode: 0 } as const;
   const isolation = { files: "f", network: "n", processes: "p", limits: "l" };
-  return { facts: { cancelled: false, stop: null, agent, verdict: verifier }, verifier, isolation, fingerprint: { image: "i" } };
+  const facts = { cancelled: false, stop: null, agent, verdict: verifier };
+  return { facts, verifier, isolation, fingerprint: { image: "i" }, policyWaitSeconds: 0 };
 };
 const stopped = (cause: OutcomeCause, permanent = false): AttemptResult => {
   const facts: AttemptFacts = { cancelled: false, stop: { phase: "starting", cause, detail: "It broke.", permanent }, agent: null, verdict: null };
-  return { facts, verifier: null, isolation: null, fingerprint: null };
+  return { facts, verifier: null, isolation: null, fingerprint: null, policyWaitSeconds: null };
 };
 
 /** Runs one rollout whose attempts end as given, in order; resolves with the numbers of the attempts. */

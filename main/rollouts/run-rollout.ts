@@ -104,6 +104,7 @@ function endRollout(store: Store, rollout: RolloutRecord, outcome: Outcome, resu
   endRecord(store, rollout, outcome, {
     reward: result?.verifier?.reward ?? null,
     rewards: result?.verifier?.rewards ?? null,
+    policyWaitSeconds: result?.policyWaitSeconds ?? null,
     ...(result?.isolation ? { isolation: result.isolation } : {}),
     ...(result?.fingerprint ? { fingerprint: result.fingerprint } : {}),
     ...totals(store, rollout.id, attempt, outcome),

@@ -5,6 +5,7 @@ import type { RolloutRecord, TokenMode } from "../store/index.ts";
 import { runAttempt } from "./attempt.ts";
 import type { RolloutServiceOptions } from "./contract.ts";
 import { createWorkQueue } from "./queue.ts";
+import { createSlotPool } from "./resident/slot-pool.ts";
 import { endByFault, endCancelled, runRollout } from "./run-rollout.ts";
 import type { UpstreamPool } from "./upstream-pool.ts";
 
@@ -45,6 +46,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
   const closing = new AbortController();
   const active = new Map<string, { readonly cancel: AbortController; readonly ended: Promise<void> }>();
   const counts = new Map<string, number>();
+  const slots = createSlotPool(options);
   const scratchFolder = join(store.dataFolder, "scratch");
 
   function count(experimentId: string, change: number): void {
@@ -93,6 +95,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
         runAttempt: (record, attempt) =>
           runAttempt({
             ...options,
+            slots,
             provider: options.sandboxes[record.sandbox],
             leaseUpstream: () => upstreams.lease(record.policy),
             tokenMode: settings.tokenMode,
@@ -134,9 +137,10 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
     get closing() {
       return closing.signal.aborted;
     },
-    close() {
+    async close() {
       closing.abort(new Error("the service stops"));
-      return queue.close();
+      await queue.close();
+      await slots.close();
     },
   };
 }

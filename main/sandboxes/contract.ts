@@ -117,6 +117,8 @@ export interface Sandbox {
 
 export interface SandboxProvider {
   readonly kind: SandboxKind;
+  /** Its sandboxes have `start`. */
+  readonly holdsPrograms: boolean;
   /** Whether this machine can run it now; runs a probe, never guesses. */
   probe(): Promise<{ readonly ready: boolean; readonly detail: string; readonly remedy: string | null }>;
   create(request: SandboxRequest, onProgress: (line: string) => void, signal?: AbortSignal): Promise<Sandbox>;

@@ -20,6 +20,7 @@ function refusingProvider(kind: SandboxKind): SandboxProvider {
   const remedy = "Use --sandbox local or --sandbox docker.";
   return {
     kind,
+    holdsPrograms: false,
     probe: async () => ({ ready: false, detail, remedy }),
     create: async () => {
       throw new WorkbenchError("unavailable", detail, remedy);

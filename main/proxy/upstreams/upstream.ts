@@ -40,12 +40,14 @@ export type UpstreamResult =
   | {
       readonly ok: true;
       readonly answer: Answer;
+      /** Milliseconds that the request waited before the policy began with it; absent = not known. */
+      readonly queueMs?: number;
       /** Bytes exchanged, for the record. */
       readonly exchange?: UpstreamExchange;
       /** What was done to the request or the answer on the way, one sentence each. */
       readonly notes?: readonly string[];
     }
-  | { readonly ok: false; readonly failure: UpstreamFailure; readonly exchange?: UpstreamExchange };
+  | { readonly ok: false; readonly failure: UpstreamFailure; readonly queueMs?: number; readonly exchange?: UpstreamExchange };
 
 export interface UpstreamExchange {
   /** null = the client's own body, but for the model, the limit of tokens and streaming. */
@@ -60,6 +62,8 @@ export interface Upstream {
   readonly capture: CaptureLevel;
   /** Whether `promptIds` is understood. */
   readonly takesTokenIds: boolean;
+  /** Its results say how long they waited (`queueMs`): that time is no part of an agent's budget. */
+  readonly reportsQueue?: boolean;
   /** Tokens of prompt and answer together, where the endpoint says it. */
   readonly contextWindow: number | null;
   /** Tokenizer and chat template for token-in, as a Hugging Face folder on disk; null where there is none. */

@@ -50,6 +50,7 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
 
   return {
     kind: "docker",
+    holdsPrograms: false,
     probe: async () => {
       try {
         const engine = connect();

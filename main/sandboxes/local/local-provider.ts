@@ -51,6 +51,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
 
   return {
     kind: "local",
+    holdsPrograms: true,
     probe: async () => {
       try {
         const detail = await proveIt(create);

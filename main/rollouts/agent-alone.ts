@@ -1,0 +1,77 @@
+/** A harness started for one rollout, inside its sandbox. How it ended is data; only a lost box throws. */
+import { type Launch, type LaunchValues, prepareLaunch, sandboxArchitecture } from "../harnesses/index.ts";
+import type { HarnessMount } from "../sandboxes/index.ts";
+import { type AgentHost, type AgentTask, policyModelName } from "./agent-host.ts";
+
+/** Of each of its two output streams; the rest is counted and dropped. */
+const outputLimitBytes = 8_000_000;
+
+export interface AloneOptions {
+  readonly mount: HarnessMount;
+  readonly socketFolder: string;
+  /** `127.0.0.1:PORT` of the proxy, for sandboxes without a link of their own. */
+  readonly proxyAddress: string;
+  /** Longer than any budget: only a clock that fails lets it pass. */
+  readonly guardMs: number;
+}
+
+export function agentAlone({ mount, socketFolder, proxyAddress, guardMs }: AloneOptions): AgentHost {
+  let launch: Launch | null = null;
+  return {
+    link: { socketFolder },
+    proxySocket: (session) => session.socketPath,
+    provide: (sandbox) => sandbox.provide(mount),
+    async setUp(sandbox, agent) {
+      launch = prepareLaunch(agent.manifest, launchValues(agent, sandbox.modelBaseHost ?? `http://${proxyAddress}`));
+      for (const [path, text] of Object.entries(launch.files)) await sandbox.writeFile(path, Buffer.from(text));
+    },
+    async run(sandbox, { manifest, task, workdir }, clock, signal) {
+      if (launch === null) throw new Error("the agent was not set up");
+      // Ends it with everything it started; what it said until then is kept.
+      const end = (): void => void sandbox.killAll().catch((error: unknown) => console.error(error));
+      clock.over.addEventListener("abort", end, { once: true });
+      const result = await sandbox.exec(
+        {
+          command: launch.command,
+          env: launch.env,
+          cwd: workdir,
+          timeoutMs: guardMs,
+          outputLimitBytes,
+          ...(task.agent.user === null ? {} : { user: task.agent.user }),
+          ...(launch.stdin === null ? {} : { stdin: launch.stdin }),
+        },
+        signal,
+      );
+      clock.over.removeEventListener("abort", end);
+      const logs = { "stdout.txt": result.stdout, "stderr.txt": result.stderr };
+      return {
+        exitCode: result.exitCode,
+        timedOut: result.timedOut || (clock.over.aborted && result.exitCode === null),
+        outOfMemory: result.outOfMemory,
+        lastWords: lastLine(result.stderr),
+        finalText: manifest.quirks.finalText === "stdout" ? result.stdout : null,
+        logs: Object.entries(logs).flatMap(([name, bytes]) => (bytes.length === 0 ? [] : [{ name, bytes }])),
+      };
+    },
+  };
+}
+
+function launchValues({ task, session, workdir, environment, mcpServers, contextWindow }: AgentTask, modelBaseHost: string): LaunchValues {
+  return {
+    origin: `${modelBaseHost}${session.path}`,
+    key: session.key,
+    model: policyModelName,
+    workdir,
+    instruction: task.instruction,
+    mcpServers,
+    environment,
+    architecture: sandboxArchitecture(),
+    contextWindow,
+  };
+}
+
+function lastLine(bytes: Uint8Array): string | null {
+  const lines = new TextDecoder().decode(bytes.subarray(-4000)).trimEnd().split("\n");
+  const last = lines.at(-1)?.trim() ?? "";
+  return last === "" ? null : last.slice(0, 300);
+}

@@ -1,0 +1,167 @@
+/** What an attempt needs before its sandbox is made, and the time that each of its phases may take. */
+import { WorkbenchError } from "../errors.ts";
+import type { HarnessManifest, HarnessRegistry } from "../harnesses/index.ts";
+import type { ProxySession, Proxy as RecordingProxy, Upstream } from "../proxy/index.ts";
+import type { HarnessMount, SandboxProvider } from "../sandboxes/index.ts";
+import type { RolloutRecord, Store, TokenMode } from "../store/index.ts";
+import { checkTask, type Task } from "../tasks/index.ts";
+import { agentAlone } from "./agent-alone.ts";
+import type { AgentHost } from "./agent-host.ts";
+import { type Collector, createCollector } from "./collect.ts";
+import { requireFreeDisk } from "./free-disk.ts";
+import type { Opened } from "./opened.ts";
+import { refusalOf } from "./preflight.ts";
+import { agentResident } from "./resident/agent-resident.ts";
+import type { SlotPool } from "./resident/slot-pool.ts";
+import type { UpstreamLease } from "./upstream-pool.ts";
+
+export interface AttemptOptions {
+  readonly store: Store;
+  readonly proxy: RecordingProxy;
+  readonly harnesses: HarnessRegistry;
+  readonly slots: SlotPool;
+  readonly provider: SandboxProvider;
+  leaseUpstream(): Promise<UpstreamLease>;
+  /** null = as the upstream can. */
+  readonly tokenMode: TokenMode | null;
+  readonly ownerId: string;
+  readonly socketFolder: string;
+  readonly scratchFolder: string;
+  readonly freeDiskBytes: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly rollout: RolloutRecord;
+  /** 0-based. */
+  readonly attempt: number;
+  /** Overrides the task's agent budget. */
+  readonly agentTimeoutMs: number | null;
+  readonly signal: AbortSignal;
+}
+
+export interface Prepared {
+  readonly task: Task;
+  readonly manifest: HarnessManifest;
+  readonly mount: HarnessMount;
+  readonly host: AgentHost;
+  readonly session: ProxySession;
+  readonly collector: Collector;
+  readonly contextWindow: number;
+  readonly agentMs: number;
+  readonly startMs: number;
+}
+
+const minute = 60_000;
+/** Budgets of the phases that neither task nor harness sets. */
+export const budgets = {
+  preparing: 15 * minute,
+  starting: 5 * minute,
+  stopping: minute,
+  collecting: 5 * minute,
+  agent: 30 * minute,
+  /** Over all calls of a rollout: how long they may wait for the policy, beside the agent's own time. */
+  policyWait: 120 * minute,
+} as const;
+
+export async function prepare(options: AttemptOptions, signal: AbortSignal, opened: Opened): Promise<Prepared> {
+  const { store, rollout, attempt, harnesses, provider } = options;
+  await requireFreeDisk(store.dataFolder, options.freeDiskBytes);
+  const task = await unchangedTask(rollout);
+  const manifest = await harnesses.get(rollout.harness);
+  const refusal = refusalOf(task, provider.kind, [manifest]);
+  if (refusal !== null) throw refusal;
+  const mount = await harnesses.install(rollout.harness, (line) => log(options, line), signal);
+  const collecting = await createCollector({
+    store,
+    scratchFolder: options.scratchFolder,
+    rolloutId: rollout.id,
+    attempt,
+    onLoss: (line) => log(options, line),
+  });
+  const collector = await opened.keep(collecting, (kept) => kept.dispose());
+  const { upstream } = await opened.keep(await options.leaseUpstream(), (lease) => lease.release());
+  const agentMs = options.agentTimeoutMs ?? task.agent.timeoutMs ?? budgets.agent;
+  const host = await hostOf(options, { task, manifest, mount, agentMs }, opened);
+  const opening = await options.proxy.openSession({
+    ...host.link,
+    rolloutId: rollout.id,
+    attempt,
+    upstream,
+    tokenMode: options.tokenMode ?? tokenModeOf(upstream),
+    quirks: { sessionHeaders: manifest.session.headers.map((name) => name.toLowerCase()), ...quirksOf(manifest) },
+    secrets: secretsOf(task, options.env),
+    maxTokens: manifest.limits.maxTokens,
+    labels: { task: task.name, harness: manifest.id },
+    seed: rollout.seed,
+  });
+  const session = await opened.keep(opening, (kept) => kept.close());
+  const builds = task.environment.dockerfile ? task.environment.buildTimeoutMs : 0;
+  const contextWindow = Math.min(manifest.limits.contextWindow, upstream.contextWindow ?? Number.POSITIVE_INFINITY);
+  return { task, manifest, mount, host, session, collector, contextWindow, agentMs, startMs: budgets.starting + builds };
+}
+
+/** Resident where the harness, the sandbox and the task allow it: a task's MCP servers are the harness's own children. */
+async function hostOf(
+  options: AttemptOptions,
+  { task, manifest, mount, agentMs }: Pick<Prepared, "task" | "manifest" | "mount" | "agentMs">,
+  opened: Opened,
+): Promise<AgentHost> {
+  const { provider, socketFolder } = options;
+  const proxyAddress = options.proxy.address;
+  if (manifest.resident === undefined || !provider.holdsPrograms || task.environment.mcpServers.length > 0)
+    return agentAlone({ mount, socketFolder, proxyAddress, guardMs: runningBudget({ agentMs }) });
+  const { slot } = await opened.keep(await options.slots.take({ manifest, mount, provider }), (lease) => lease.release());
+  return agentResident({ slot, proxyAddress });
+}
+
+/** All budgets and a margin: fires only when a phase's own budget did not. */
+export function totalBudget(prepared: Prepared): number {
+  const { task, startMs } = prepared;
+  return startMs + setupBudget(prepared) + runningBudget(prepared) + budgets.stopping + budgets.collecting + verifyingBudget(task) + 2 * minute;
+}
+
+export function setupBudget({ task, manifest }: Prepared): number {
+  const check = task.environment.healthcheck;
+  const health = check === null ? 0 : check.startPeriodMs + check.retries * (check.intervalMs + check.timeoutMs);
+  return manifest.limits.setupSeconds * 1000 + health;
+}
+
+/** The agent's clock ends it in time; this is for a clock, or a program, that does not. */
+export function runningBudget({ agentMs }: Pick<Prepared, "agentMs">): number {
+  return agentMs + budgets.policyWait + minute;
+}
+
+export function verifyingBudget(task: Task): number {
+  return task.verifier.timeoutMs + (task.verifier.separate ? budgets.starting + task.environment.buildTimeoutMs : 0) + minute;
+}
+
+/** A line of the rollout's log. */
+export function log({ store, rollout }: Pick<AttemptOptions, "store" | "rollout">, line: string): void {
+  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "log", payload: JSON.stringify({ line }) });
+}
+
+function tokenModeOf({ takesTokenIds, tokenizerFolder }: Upstream): TokenMode {
+  return takesTokenIds && tokenizerFolder !== null ? "as-sampled" : "text-in";
+}
+
+async function unchangedTask(rollout: RolloutRecord): Promise<Task> {
+  const { task, digest } = await checkTask(rollout.taskPath);
+  if (task !== null && digest === rollout.taskDigest) return task;
+  const what = task === null ? "can no longer be read" : "was changed after the experiment was started";
+  throw new WorkbenchError("task", `The task package ${rollout.taskPath} ${what}.`, "Start a new experiment.");
+}
+
+function quirksOf({ quirks }: HarnessManifest): Pick<HarnessManifest["quirks"], "volatileFields" | "keepaliveComments" | "returnsForAnswer"> {
+  const { volatileFields, keepaliveComments, returnsForAnswer } = quirks;
+  return { volatileFields, keepaliveComments, returnsForAnswer };
+}
+
+function secretsOf(task: Task, env: AttemptOptions["env"]): readonly { name: string; value: string }[] {
+  return task.secrets.map((name) => {
+    const value = env[name];
+    if (value !== undefined && value !== "") return { name, value };
+    throw new WorkbenchError(
+      "task",
+      `The task ${task.name} needs the secret ${name}, which is not set.`,
+      `Set ${name} in the environment of the workbench.`,
+    );
+  });
+}

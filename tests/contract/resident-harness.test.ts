@@ -1,0 +1,177 @@
+/** Harnesses that serve many rollouts from one process, in real local sandboxes: the same bytes to the model, nothing shared, faults alone. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/views.ts";
+import { bootWorkbench, type Workbench } from "../../main/boot.ts";
+import type { RolloutRecord } from "../../main/store/index.ts";
+import { writeSmallTask } from "./small-task.ts";
+
+let folder = "";
+let workbench: Workbench;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "resident-"));
+  reactAlone(join(folder, "data", "harnesses", "react-alone"));
+  writeHarness("resident-dying", `if (message.type === "start") process.exit(3);`);
+  writeHarness("resident-hanging", `if (message.type === "start") exec(message, "echo began > /app/began");`);
+  writeHarness("resident-babbling", `if (message.type === "start") console.log("hello");`);
+  writeHarness("resident-counting", `if (message.type === "start") { count += 1; end(message, String(count) + " " + process.pid); }`);
+  workbench = await bootWorkbench({ dataFolder: join(folder, "data") });
+});
+afterAll(async () => {
+  await workbench.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** `react` under another id, started anew for each rollout. */
+function reactAlone(place: string): void {
+  mkdirSync(place, { recursive: true });
+  cpSync(join(import.meta.dirname, "../../resources/harnesses/react"), place, { recursive: true });
+  const manifest = join(place, "manifest.yaml");
+  const text = readFileSync(manifest, "utf8").replace("id: react\n", "id: react-alone\n");
+  writeFileSync(manifest, text.replace(/resident:\n.*\n/, ""));
+}
+
+/** A resident program of a few lines: `told` is what it does with a message. */
+function writeHarness(id: string, told: string): void {
+  const place = join(folder, "data", "harnesses", id);
+  mkdirSync(place, { recursive: true });
+  const manifest = {
+    id,
+    name: id,
+    version: "1.0.0",
+    licence: "none",
+    summary: "A test.",
+    install: { kind: "bundled", path: "." },
+    runtime: { kind: "node" },
+    dialects: ["chat"],
+    command: ["/bin/false"],
+    resident: { command: [`\${node}`, `\${harness}/program.mjs`] },
+    prefix: "exact",
+  };
+  writeFileSync(join(place, "manifest.yaml"), JSON.stringify(manifest));
+  const program = `
+import { createInterface } from "node:readline";
+const say = (message) => console.log(JSON.stringify(message));
+const exec = ({ session }, command) => say({ type: "exec", session, id: 1, command });
+const end = ({ session }, text) => say({ type: "end", session, exitCode: 0, text, error: null });
+let count = 0;
+say({ type: "ready" });
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  ${told}
+});
+`;
+  writeFileSync(join(place, "program.mjs"), program);
+}
+
+async function run(spec: ExperimentSpecInput): Promise<readonly RolloutRecord[]> {
+  const id = await workbench.rollouts.startExperiment(experimentSpecSchema.parse(spec));
+  await workbench.rollouts.settled(id);
+  return workbench.store.rolloutsOf(id);
+}
+const task = (name: string, change: Partial<Parameters<typeof writeSmallTask>[1]> = {}): string =>
+  writeSmallTask(join(folder, name), { name, ...change });
+const policy = (name: string, steps: readonly object[]): string => {
+  const path = join(folder, `${name}.yaml`);
+  writeFileSync(path, JSON.stringify({ version: 1, name, rules: [{ name, steps }] }));
+  return `scripted:${path}`;
+};
+const shell = (command: string): object => ({ calls: [{ shell: command }] });
+const bodies = ({ id }: RolloutRecord): readonly string[] =>
+  workbench.store.callsOf(id).map((call) => Buffer.from(workbench.store.blobs.get(call.requestBody) ?? []).toString());
+const artifact = ({ id }: RolloutRecord, name: string): string => {
+  const found = workbench.store.artifactsOf(id).find((candidate) => candidate.name === name);
+  return found === undefined ? "" : Buffer.from(workbench.store.blobs.get(found.blob) ?? []).toString();
+};
+
+/** What a command can look like to a model. */
+const odd = [
+  "echo one; echo two >&2; exit 3",
+  "printf 'no end of line'",
+  "printf '\\377\\376 é 据'",
+  "true",
+  "nosuchprogram",
+  "kill -9 $$",
+  "cat; pwd; echo $0 $HOME; ls -la /app | wc -l; env | cut -d = -f 1 | grep -v OPENFORGE | sort",
+  "yes 0123456789 | head -c 20000",
+  "rm -rf /app 2>/dev/null; mkdir -p inner && cd inner && pwd",
+];
+
+test("react sends the same bytes as when it is started alone", { timeout: 120_000 }, async () => {
+  const scripted = policy("odd", [...odd.map(shell), { calls: [{ tool: "nothing", arguments: { a: 1 } }] }, { text: "Done." }]);
+  const rollouts = await run({ tasks: [task("odd")], harnesses: ["react", "react-alone"], policies: [scripted], concurrency: 2 });
+  expect(rollouts.map(({ outcome, reward }) => [outcome?.status, outcome?.detail, reward])).toEqual([
+    ["succeeded", null, 1],
+    ["succeeded", null, 1],
+  ]);
+  const [resident, alone] = rollouts.map(bodies);
+  expect(resident).toHaveLength(odd.length + 2);
+  expect(resident).toEqual(alone);
+  const [first, second] = rollouts;
+  if (first === undefined || second === undefined) throw new Error("no rollouts");
+  expect(artifact(first, "final.txt")).toBe("Done.");
+  const kinds = (rollout: RolloutRecord): unknown => artifact(rollout, "react.jsonl").replace(/^.*?"type":"(\w+)".*$/gm, "$1");
+  expect(artifact(first, "react.jsonl")).not.toBe("");
+  expect(kinds(first)).toBe(artifact(second, "react.jsonl").replace(/^.*?"type":"(\w+)".*$/gm, "$1"));
+});
+
+test("each rollout has a workspace of its own, and one process serves them all", { timeout: 120_000 }, async () => {
+  const scripted = policy("own", [shell("ls -A; echo mine >> mine.txt; cat mine.txt; (sleep 300 &) ; echo started"), { text: "Done." }]);
+  const rollouts = await run({ tasks: [task("own")], policies: [scripted], k: 4, concurrency: 1 });
+  expect(rollouts.map(({ reward }) => reward)).toEqual([1, 1, 1, 1]);
+  const seen = rollouts.map((rollout) => bodies(rollout).at(-1) ?? "");
+  for (const body of seen) expect(body).toContain(JSON.stringify("mine\nstarted").slice(1, -1));
+  const counted = await run({
+    tasks: [task("counted", { test: "cat /logs/agent/final.txt > /logs/verifier/reward.txt" })],
+    harnesses: ["resident-counting"],
+    k: 3,
+  });
+  const texts = counted.map((rollout) => artifact(rollout, "final.txt"));
+  expect(new Set(texts.map((text) => text.split(" ")[1])).size).toBeLessThanOrEqual(2);
+  expect(texts.map((text) => Number(text.split(" ")[0])).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(3);
+});
+
+test.each([
+  ["resident-dying", "The resident harness ended."],
+  ["resident-babbling", "wrote something that is no message"],
+])("%s is a harness failure of its own rollout", { timeout: 60_000 }, async (harness, why) => {
+  const rollouts = await run({ tasks: [task(harness)], harnesses: [harness, "resident-counting"], k: 2, concurrency: 2 });
+  for (const { outcome } of rollouts.slice(0, 2)) {
+    expect(outcome).toMatchObject({ status: "harness-failure", action: "mask" });
+    expect(outcome?.detail).toContain(why);
+  }
+  for (const rollout of rollouts.slice(2)) expect(artifact(rollout, "final.txt")).not.toBe("");
+});
+
+test("a harness that does not end its session is replaced, and its rollout graded", { timeout: 60_000 }, async () => {
+  const [rollout] = await run({
+    tasks: [task("hanging", { test: "cat /app/began > /logs/verifier/reward-details.txt; echo 1 > /logs/verifier/reward.txt" })],
+    harnesses: ["resident-hanging"],
+    agentTimeoutSeconds: 2,
+  });
+  expect(rollout?.outcome).toMatchObject({ status: "harness-failure" });
+  expect(rollout?.outcome?.detail).toContain("did not end its session");
+});
+
+test("an agent out of time is stopped within its command, and its process serves the next", { timeout: 60_000 }, async () => {
+  const scripted = policy("endless", [shell("echo here > here; sleep 300"), { text: "Done." }]);
+  const graded = { test: "if [ -f /app/here ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt" };
+  const rollouts = await run({ tasks: [task("endless", graded)], policies: [scripted], k: 2, concurrency: 1, agentTimeoutSeconds: 2 });
+  expect(rollouts.map(({ outcome, reward }) => [outcome?.status, reward])).toEqual([
+    ["agent-timeout", 1],
+    ["agent-timeout", 1],
+  ]);
+});
+
+test("what is left when the service closes is nothing", { timeout: 60_000 }, async () => {
+  const data = join(folder, "second");
+  const second = await bootWorkbench({ dataFolder: data });
+  const scripted = policy("closing", [shell("sleep 300"), { text: "Done." }]);
+  const id = await second.rollouts.startExperiment(experimentSpecSchema.parse({ tasks: [task("closing")], policies: [scripted], k: 2 }));
+  await expect.poll(() => second.store.rolloutsOf(id).filter((rollout) => rollout.calls > 0).length, { timeout: 20_000 }).toBe(2);
+  await second.close();
+  expect(readdirSync(join(data, "sandboxes", "local"))).toEqual([]);
+});
