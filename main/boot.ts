@@ -65,7 +65,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     });
     undo.push(() => rollouts.close());
     await rollouts.resumeUnfinished();
-    const training = createTrainingService();
+    const training = createTrainingService({ store, rollouts, harnesses, resources, modelsFolder: importedModels(options.dataFolder) });
     undo.push(() => training.close());
     await training.resumeUnfinished();
     return {

@@ -10,7 +10,7 @@ const gainSchema = estimateSchema.extend({ paired: z.literal(true), better: z.nu
 export type GainView = z.infer<typeof gainSchema>;
 
 /** Seconds of wall time in which each part was busy (parts overlap) and in which none was. */
-const secondsSchema = z.object({
+export const secondsSchema = z.object({
   total: z.number(),
   sampling: z.number(),
   sandbox: z.number(),
@@ -23,7 +23,7 @@ export type SecondsView = z.infer<typeof secondsSchema>;
 const behaviourSchema = z.record(z.string(), estimateSchema);
 
 /** One evaluation on held-out tasks. */
-const evaluationSchema = z.object({
+export const evaluationSchema = z.object({
   /** Updates made before it: 0 = the policy as it came. */
   step: z.number(),
   policyVersion: z.string(),
@@ -48,7 +48,7 @@ const healthSchema = z.object({ measure: z.string(), value: z.number(), limit: z
 export type HealthView = z.infer<typeof healthSchema>;
 
 /** One step as a point of the curves. */
-const stepSchema = z.object({
+export const stepSchema = z.object({
   /** 1-based over the whole run. */
   step: z.number(),
   stage: z.enum(["sft", "rl"]),
@@ -134,7 +134,7 @@ export const trainingResultSchema = z.object({
 export type TrainingResult = z.infer<typeof trainingResultSchema>;
 
 /** A rollout of a step, with what the update made of it. */
-const stepRolloutSchema = z.object({
+export const stepRolloutSchema = z.object({
   rollout: z.string(),
   task: z.string(),
   harness: z.string(),

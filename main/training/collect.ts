@@ -1,0 +1,111 @@
+/** Gets the rollouts that a step wants: those that the store already has, those that a killed service left, and new ones. */
+import type { RolloutService } from "../rollouts/index.ts";
+import type { RolloutRecord, Store } from "../store/index.ts";
+import type { WantedRollout } from "./step-plan.ts";
+
+export interface CollectorParts {
+  readonly store: Store;
+  readonly rollouts: RolloutService;
+  /** Open, receives new rollouts. */
+  readonly experiment: string;
+  /** Of this run, that one included. */
+  readonly experiments: readonly string[];
+}
+
+export interface Collected {
+  readonly wanted: WantedRollout;
+  readonly record: RolloutRecord;
+}
+
+export interface CollectOptions {
+  readonly signal: AbortSignal;
+  /** What has ended so far is enough: the rest is cancelled. Never asked when absent. */
+  readonly enough?: (ended: readonly Collected[]) => boolean;
+  readonly onEnded?: (ended: number, of: number) => void;
+}
+
+export class Collector {
+  readonly #parts: CollectorParts;
+  /** Rollouts of earlier tries by key; cancelled ones are no rollouts. */
+  readonly #known = new Map<string, RolloutRecord>();
+  readonly #running = new Set<string>();
+
+  constructor(parts: CollectorParts) {
+    this.#parts = parts;
+    for (const rollout of parts.experiments.flatMap((id) => parts.store.rolloutsOf(id))) {
+      const { key } = rollout.labels;
+      if (typeof key === "string" && this.#isUsable(rollout)) this.#known.set(key, rollout);
+    }
+  }
+
+  /** Rollouts that run right now. */
+  get running(): ReadonlySet<string> {
+    return this.#running;
+  }
+
+  /** In the order wanted, stragglers that were cancelled included. Rejects with the signal's reason, after cancelling what runs. */
+  async collect(wanted: readonly WantedRollout[], { signal, enough, onEnded }: CollectOptions): Promise<readonly Collected[]> {
+    signal.throwIfAborted();
+    const started = await this.#start(wanted);
+    const ended = new Map<string, Collected>();
+    const left = new Set(started.map(({ id }) => id));
+    for (const id of left) this.#running.add(id);
+    const cancelRest = (): void => void this.#parts.rollouts.cancelRollouts([...left]).catch((error: unknown) => console.error(error));
+    signal.addEventListener("abort", cancelRest, { once: true });
+    if (signal.aborted) cancelRest();
+    let stopped = false;
+    try {
+      await Promise.all(
+        started.map(async ({ wanted: wish, id, ended: ending }) => {
+          const record = await ending;
+          left.delete(id);
+          this.#running.delete(id);
+          if (record === null) return;
+          ended.set(wish.key, { wanted: wish, record });
+          onEnded?.(ended.size, wanted.length);
+          if (stopped || enough === undefined || left.size === 0 || !enough([...ended.values()])) return;
+          stopped = true;
+          cancelRest();
+        }),
+      );
+    } finally {
+      signal.removeEventListener("abort", cancelRest);
+    }
+    signal.throwIfAborted();
+    return wanted.flatMap(({ key }) => ended.get(key) ?? []);
+  }
+
+  async #start(wanted: readonly WantedRollout[]) {
+    const { rollouts, experiment } = this.#parts;
+    const known = wanted.flatMap((wish) => {
+      const record = this.#known.get(wish.key);
+      return record === undefined ? [] : [{ wanted: wish, record }];
+    });
+    const unfinished = known.filter(({ record }) => record.phase !== "ended");
+    const ofWish = new Map(unfinished.map(({ wanted: wish, record }) => [record.id, wish]));
+    const resumed = await rollouts.resumeRollouts(experiment, [...ofWish.keys()]);
+    const fresh = wanted.filter(({ key }) => !this.#known.has(key));
+    const added = await rollouts.addRollouts(
+      experiment,
+      fresh.map(({ planned }) => planned),
+    );
+    return [
+      ...known.flatMap(({ wanted: wish, record }) =>
+        record.phase === "ended" ? [{ wanted: wish, id: record.id, ended: Promise.resolve<RolloutRecord | null>(record) }] : [],
+      ),
+      ...resumed.flatMap(({ id, ended }) => {
+        const wish = ofWish.get(id);
+        return wish === undefined ? [] : [{ wanted: wish, id, ended }];
+      }),
+      ...added.flatMap(({ id, ended }, index) => {
+        const wish = fresh[index];
+        return wish === undefined ? [] : [{ wanted: wish, id, ended }];
+      }),
+    ];
+  }
+
+  #isUsable(rollout: RolloutRecord): boolean {
+    if (rollout.phase === "ended") return rollout.outcome?.status !== "cancelled";
+    return rollout.experimentId === this.#parts.experiment;
+  }
+}

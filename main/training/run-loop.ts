@@ -1,0 +1,310 @@
+/** The loop of a run: collect, learn, publish, evaluate; every step whole on disk before the next begins. */
+import { learningRate } from "../../engine/optimiser/index.ts";
+import { deriveSeed } from "../../engine/statistics/index.ts";
+import type { SecondsView } from "../api/training-views.ts";
+import { WorkbenchError } from "../errors.ts";
+import type { RolloutRecord } from "../store/index.ts";
+import { algorithmOf } from "./algorithm-of.ts";
+import { type BatchRules, buildBatch } from "./batch.ts";
+import { busySeconds, rolloutSpans, type Span } from "./busy-time.ts";
+import type { Collected } from "./collect.ts";
+import { collectGroups } from "./collect-groups.ts";
+import { evaluationOf } from "./evaluate.ts";
+import { judge } from "./judge.ts";
+import { longestSequence, type OpenRun } from "./open-run.ts";
+import { metricsOf, rolloutRows, tokenRows, type Update, updatePolicy } from "./policy-update.ts";
+import type { RlStage } from "./run-file.ts";
+import { planStages, type StageSpan, spanOf, stepsOf } from "./stage-plan.ts";
+import { planEvaluation } from "./step-plan.ts";
+import { type StepFacts, stepRecord } from "./step-record.ts";
+import { supervisedBatch, supervisedUpdate } from "./supervised.ts";
+import { teacherRollouts } from "./teacher.ts";
+import { WorkClock } from "./work-clock.ts";
+
+export interface LoopControl {
+  /** Aborts when the run is cancelled or the service stops. */
+  readonly signal: AbortSignal;
+  /** Asked between steps. */
+  pauseWanted(): boolean;
+  /** Asked when a step ends; its checkpoint is then kept for good. */
+  checkpointWanted(step: number): boolean;
+  report(line: string): void;
+  activity(text: string): void;
+  /** Something new is on disk. */
+  changed(): void;
+}
+
+/** Steps in a row that may train nothing. */
+const barrenLimit = 3;
+/** Updates between checkpoints of supervised steps, at least: they are short and sample nothing. */
+const supervisedEvery = 20;
+
+export async function runLoop(run: OpenRun, control: LoopControl): Promise<"ended" | "paused"> {
+  return new Loop(run, control).run();
+}
+
+type RlSpan = Extract<StageSpan, { kind: "rl" }>;
+
+class Loop {
+  readonly #run: OpenRun;
+  readonly #control: LoopControl;
+  readonly #clock = new WorkClock();
+  /** Aborts what was begun ahead when the loop ends in its middle. */
+  readonly #own = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #teachers = new Map<number, readonly RolloutRecord[]>();
+  #spans: readonly StageSpan[] = [];
+  /** Groups of the step after the one in hand, in asynchronous collection. */
+  #ahead: { readonly step: number; readonly groups: Promise<readonly Collected[]> } | null = null;
+  /** End of what was accounted for last. */
+  #accounted = Date.now();
+  #barren = 0;
+
+  constructor(run: OpenRun, control: LoopControl) {
+    this.#run = run;
+    this.#control = control;
+    this.#signal = AbortSignal.any([control.signal, this.#own.signal]);
+  }
+
+  async run(): Promise<"ended" | "paused"> {
+    try {
+      return await this.#steps();
+    } catch (error) {
+      this.#own.abort(error);
+      throw error;
+    } finally {
+      // On a pause its rollouts come to their ends: they are found again when the run goes on.
+      await this.#ahead?.groups.catch(() => undefined);
+    }
+  }
+
+  async #steps(): Promise<"ended" | "paused"> {
+    const { folder } = this.#run;
+    await this.#findTeachers();
+    this.#spans = planStages(this.#run.settings.stages, (stage) => this.#teachers.get(stage)?.length ?? 0);
+    const total = stepsOf(this.#spans);
+    folder.writeRun({ ...folder.readRun(), steps: total });
+    if (!folder.publishedSteps().includes(this.#run.done)) await this.#publish(this.#run.done);
+    for (let done = this.#run.done; ; done += 1) {
+      if (this.#isEvaluated(done, total)) await this.#evaluate(done);
+      if (done === total) return "ended";
+      if (this.#control.pauseWanted()) return "paused";
+      await this.#takeStep(done + 1, total);
+    }
+  }
+
+  async #findTeachers(): Promise<void> {
+    const { activity, report } = this.#control;
+    const signal = this.#signal;
+    for (const [number, stage] of this.#run.settings.stages.entries()) {
+      if (stage.kind !== "sft") continue;
+      const onEnded = (ended: number, of: number): void => activity(`collecting from the teacher, ${ended} of ${of}`);
+      const rollouts = await teacherRollouts(this.#run, stage, number, { signal, onEnded });
+      report(`teacher  ${rollouts.length} rollouts to learn from`);
+      this.#teachers.set(number, rollouts);
+    }
+    this.#accounted = Date.now();
+  }
+
+  async #takeStep(step: number, total: number): Promise<void> {
+    const { folder, id } = this.#run;
+    const span = spanOf(this.#spans, step);
+    if (span === undefined) throw new RangeError(`the run has no step ${step}`);
+    const asked = this.#control.checkpointWanted(step);
+    const checkpoint = asked || this.#isCheckpointed(step, total, span);
+    const taken = span.kind === "rl" ? await this.#policyStep(step, span) : await this.#supervisedStep(step, span);
+    this.#control.activity("publishing");
+    await this.#clock.during(async () => {
+      if (checkpoint) await this.#run.trainer.save(folder.checkpoint(step), String(step));
+    });
+    if (checkpoint || span.kind === "rl" || this.#isEvaluated(step, total)) await this.#publish(step);
+    const seconds = this.#account(taken.members.map(({ collected }) => collected.record));
+    const record = stepRecord({ ...taken, step, seconds, checkpoint, policyVersion: `${id}@${step}` });
+    folder.writeStep(record, { format: 1, rows: [...tokenRows(taken.batch, taken.measures)] });
+    if (asked) folder.writeRun({ ...folder.readRun(), kept: [...folder.readRun().kept, step] });
+    this.#prune(step);
+    this.#control.report(stepLine(record, total));
+    this.#control.changed();
+    this.#barren = record.skipped === null ? 0 : this.#barren + 1;
+    if (this.#barren >= barrenLimit) throw barren(record.skipped ?? "");
+  }
+
+  async #policyStep(step: number, span: RlSpan): Promise<Omit<StepFacts, "step" | "seconds" | "checkpoint" | "policyVersion">> {
+    const { stage } = span;
+    const algorithm = algorithmOf(stage);
+    const signal = this.#signal;
+    const collected = await this.#groups(step, span);
+    if (stage.collection.mode === "one-step-asynchronous" && step + 1 < span.first + span.count) this.#collectAhead(step + 1, span);
+    const rules = this.#rules(step, stage);
+    const planned = stage.tasks * stage.group;
+    const batch = buildBatch(this.#run.store, judge(collected, rules), rules);
+    const { members } = batch;
+    const rate = learningRate(
+      { peak: stage.rate, warmUp: stage.warmUp, shape: stage.schedule, steps: span.count, floor: stage.floor },
+      step - span.first,
+    );
+    const coefficient = this.#divergenceCoefficient(step, algorithm.divergence?.coefficient ?? 0);
+    const few = batch.rollouts.length < stage.collection.minimumUsable * planned;
+    this.#control.activity(`training on ${batch.rollouts.length} of ${members.length} rollouts`);
+    const settings = { algorithm, divergenceCoefficient: coefficient, updates: stage.updates, rate, signal };
+    const update: Update = few
+      ? {
+          reports: [],
+          measures: null,
+          skipped: `only ${batch.rollouts.length} of ${planned} rollouts can be learnt from`,
+          divergenceCoefficient: coefficient,
+        }
+      : await this.#clock.during(() => updatePolicy(this.#run.trainer, batch, settings));
+    return {
+      ...{ stage: "rl", rate, planned, members, batch, ...update, metrics: metricsOf(update) },
+      rollouts: rolloutRows(members, batch, update.measures, algorithm),
+    };
+  }
+
+  async #supervisedStep(
+    step: number,
+    span: Extract<StageSpan, { kind: "sft" }>,
+  ): Promise<Omit<StepFacts, "step" | "seconds" | "checkpoint" | "policyVersion">> {
+    const { stage, count, first } = span;
+    const teachers = this.#teachers.get(this.#run.settings.stages.indexOf(stage)) ?? [];
+    const batch = await supervisedBatch(this.#run, { stage, teachers, place: step - first });
+    const rate = learningRate({ peak: stage.rate, warmUp: stage.warmUp, shape: stage.schedule, steps: count, floor: stage.floor }, step - first);
+    this.#control.activity(`learning from the teacher, ${step - first + 1} of ${count}`);
+    const update = await this.#clock.during(() => supervisedUpdate(this.#run.trainer, batch, rate, this.#signal));
+    return { ...{ stage: "sft", rate, planned: batch.members.length, members: batch.members, batch }, ...update };
+  }
+
+  /** Those that were begun ahead, else new ones by the newest weights. */
+  async #groups(step: number, span: RlSpan): Promise<readonly Collected[]> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    if (ahead !== null && ahead.step === step) return ahead.groups;
+    return this.#collect(step, span, step - 1);
+  }
+
+  #collectAhead(step: number, span: RlSpan): void {
+    // By the weights that are published now; those of the step in hand are not ready.
+    const groups = this.#collect(step, span, step - 2);
+    // Whoever waits for it is told of what went wrong; until then it is nobody's.
+    groups.catch(() => undefined);
+    this.#ahead = { step, groups };
+  }
+
+  #collect(step: number, { stage, first }: RlSpan, version: number): Promise<readonly Collected[]> {
+    const { collector, seed, tasks, settings, id } = this.#run;
+    const policy = `training:${id}@${version}`;
+    const wish = { ...{ seed, step, stage, policy, place: step - first }, tasks: tasks.train, harnesses: settings.harnesses };
+    const onEnded = (ended: number, of: number): void => this.#control.activity(`collecting ${ended} of ${of}`);
+    return collectGroups(collector, wish, { signal: this.#signal, onEnded });
+  }
+
+  #rules(step: number, { collection }: RlStage): BatchRules {
+    const { settings, seed } = this.#run;
+    const { stalenessLimit, stale } = collection;
+    return {
+      ...{ version: step - 1, stalenessLimit, stale, longest: longestSequence(settings), controls: settings.controls },
+      seed: deriveSeed(seed, "controls", step),
+    };
+  }
+
+  #divergenceCoefficient(step: number, first: number): number {
+    const before = spanOf(this.#spans, step - 1);
+    return before?.kind === "rl" && step > 1 ? this.#run.folder.readStep(step - 1).divergenceCoefficient : first;
+  }
+
+  async #evaluate(step: number): Promise<void> {
+    const { folder, settings, collector, tasks, seed, store, id } = this.#run;
+    if (folder.evaluations().includes(step)) return;
+    const { samples, passes, harnesses } = settings.evaluation;
+    const from = Date.now();
+    const policy = `training:${id}@${step}`;
+    const wanted = planEvaluation(tasks.heldOut, harnesses ?? settings.harnesses.map((one) => one.id), { seed, step, samples, policy });
+    const onEnded = (ended: number, of: number): void => this.#control.activity(`evaluating ${ended} of ${of}`);
+    const collected = await collector.collect(wanted, { signal: this.#signal, onEnded });
+    const to = Date.now();
+    const facts = { ...{ step, samples, passes }, policyVersion: `${id}@${step}`, seconds: (to - from) / 1000 };
+    const record = await evaluationOf(store, collected, facts);
+    const seconds = this.#account(
+      collected.map((one) => one.record),
+      { from, to },
+    );
+    folder.writeEvaluation({ ...record, seconds });
+    folder.writeRun({ ...folder.readRun(), best: this.#bestStep() });
+    const { n, mean, low, high } = record.view.success;
+    this.#control.report(
+      `evaluation after ${step} steps  success ${percent(mean)} [${percent(low)}, ${percent(high)}]  n ${n}  ${facts.seconds.toFixed(0)} s`,
+    );
+    this.#control.changed();
+  }
+
+  #bestStep(): number | null {
+    const { folder } = this.#run;
+    const views = folder.evaluations().map((step) => folder.readEvaluation(step).view);
+    const best = views.toSorted((left, right) => (right.success.mean ?? -1) - (left.success.mean ?? -1))[0];
+    return best?.step ?? null;
+  }
+
+  #isEvaluated(step: number, total: number): boolean {
+    const { evaluation } = this.#run.settings;
+    if (this.#run.tasks.heldOut.length === 0) return false;
+    if (step === 0) return evaluation.before;
+    if (step === total) return evaluation.after;
+    return evaluation.every !== undefined && step % evaluation.every === 0;
+  }
+
+  #isCheckpointed(step: number, total: number, { kind, first, count }: StageSpan): boolean {
+    const { every } = this.#run.settings.checkpoints;
+    const between = kind === "sft" ? Math.max(every, supervisedEvery) : every;
+    return step % between === 0 || step === total || step === first + count - 1 || this.#isEvaluated(step, total) || this.#control.pauseWanted();
+  }
+
+  async #publish(step: number): Promise<void> {
+    await this.#clock.during(() => this.#run.trainer.publish(this.#run.folder.published(step)));
+  }
+
+  /** Wall time since the last account, by what was busy in it. */
+  #account(rollouts: readonly RolloutRecord[], evaluation?: Span): SecondsView {
+    const { store, collector } = this.#run;
+    const window = { from: this.#accounted, to: Date.now() };
+    const running = [...collector.running].flatMap((id) => store.rollout(id) ?? []);
+    const spans = [...rollouts, ...running].map((rollout) => rolloutSpans(store, rollout));
+    const seconds = busySeconds(window, {
+      sampling: spans.flatMap(({ sampling }) => sampling),
+      sandbox: spans.flatMap(({ sandbox }) => sandbox),
+      training: this.#clock.spans,
+      evaluation: evaluation === undefined ? [] : [evaluation],
+    });
+    this.#accounted = window.to;
+    this.#clock.forgetBefore(window.to);
+    return seconds;
+  }
+
+  /** Weights that somebody may still sample from, or go back to, stay. */
+  #prune(step: number): void {
+    const { folder, settings } = this.#run;
+    const { kept } = folder.readRun();
+    const evaluated = new Set(folder.evaluations());
+    const newest = new Set(folder.checkpoints().slice(-settings.checkpoints.keep));
+    folder.prune("checkpoints", (one) => newest.has(one) || kept.includes(one));
+    folder.prune("published", (one) => one === 0 || one > step - 3 || newest.has(one) || kept.includes(one) || evaluated.has(one));
+  }
+}
+
+function barren(why: string): WorkbenchError {
+  return new WorkbenchError(
+    "unavailable",
+    `${barrenLimit} steps in a row trained nothing: ${why}.`,
+    "Look at the rollouts of these steps: the reasons why they were left out stand beside them.",
+  );
+}
+
+function stepLine({ point, skipped }: ReturnType<typeof stepRecord>, total: number): string {
+  const { step, stage, reward, rollouts, used, loss, seconds, health } = point;
+  const what = skipped === null ? `loss ${loss?.toFixed(4) ?? "–"}` : `not trained: ${skipped}`;
+  const warnings = health.map(({ message }) => `\n      ${message}`).join("");
+  return `step ${step}/${total}  ${stage}  reward ${reward.mean?.toFixed(3) ?? "–"}  used ${used}/${rollouts}  ${what}  ${seconds.total.toFixed(1)} s${warnings}`;
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : `${(100 * value).toFixed(1)} %`;
+}

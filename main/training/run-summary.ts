@@ -1,0 +1,31 @@
+/** What a run file will do, in sentences, before anything is started. */
+import type { RunSettings, TaskSource } from "./run-file.ts";
+import { algorithmName } from "./run-view.ts";
+
+export function summaryOf(settings: RunSettings): readonly string[] {
+  const { train, base, harnesses, sandbox, tasks, evaluation, deterministic, controls } = settings;
+  const what = train === "weights" ? "all weights" : `an adapter of rank ${train.rank}`;
+  const spoiled = Object.keys(controls);
+  return [
+    `Trains ${what} of ${base} by ${algorithmName(settings)}, in ${harnesses.map(({ id }) => id).join(", ")}, in the ${sandbox} sandbox.`,
+    `Tasks: ${inWords(tasks.train)}; held out: ${tasks.heldOut === undefined ? "none, so nothing is evaluated" : inWords(tasks.heldOut)}.`,
+    ...settings.stages.map(stageInWords),
+    `Evaluation: ${evaluation.samples} rollout${evaluation.samples === 1 ? "" : "s"} a task and harness${evaluation.every === undefined ? ", before and after" : `, every ${evaluation.every} steps`}.`,
+    ...(deterministic ? ["Repeats to the bit on this machine."] : []),
+    ...(spoiled.length > 0 ? [`A controlled study: ${spoiled.join(", ")}. Its result says nothing about the policy.`] : []),
+  ];
+}
+
+function inWords(sources: readonly TaskSource[]): string {
+  return sources.map((source) => (typeof source === "string" ? source : `${source.starter.count} generated starter tasks`)).join(", ");
+}
+
+function stageInWords(stage: RunSettings["stages"][number]): string {
+  if (stage.kind === "sft") {
+    const { policy, perTask, experiments } = stage.teacher;
+    const teacher = policy === undefined ? `the experiments ${(experiments ?? []).join(", ")}` : `${policy}, ${perTask} rollouts a task`;
+    return `Learns from ${teacher}, keeping ${stage.keep}.`;
+  }
+  const { steps, tasks, group, updates } = stage;
+  return `${steps} steps of ${tasks} groups of ${group}: ${steps * tasks * group} rollouts, ${steps * updates} updates.`;
+}
