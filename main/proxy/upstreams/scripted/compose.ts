@@ -2,6 +2,7 @@
 import type { AssistantMessage, FinishReason, ToolCall } from "../../../../engine/conversation/index.ts";
 import { canonicalJson } from "../../../../engine/json/index.ts";
 import { type Captures, fillText, fillValue } from "./match.ts";
+import { offeredName } from "./offered-name.ts";
 import type { ScriptAnswer } from "./schema.ts";
 import { shellCall } from "./shell-tools.ts";
 
@@ -24,7 +25,8 @@ export function composeAnswer(answer: ScriptAnswer, captures: Captures, tools: R
       else calls.push({ id, kind: "function", name: shell.name, arguments: JSON.stringify(shell.arguments) });
       continue;
     }
-    const name = offeredName(call.namespace === undefined ? call.tool : `${call.namespace}__${call.tool}`, tools);
+    const wanted = call.namespace === undefined ? call.tool : `${call.namespace}__${call.tool}`;
+    const name = offeredName(wanted, tools) ?? wanted;
     if (call.input !== undefined) calls.push({ id, kind: "custom", name, arguments: fillText(call.input, captures) });
     else if (call.raw !== undefined) calls.push({ id, kind: "function", name, arguments: fillText(call.raw, captures) });
     else calls.push({ id, kind: "function", name, arguments: canonicalJson(JSON.stringify(fillValue(call.arguments ?? {}, captures))) });
@@ -40,10 +42,4 @@ export function composeAnswer(answer: ScriptAnswer, captures: Captures, tools: R
     finishReason: answer.finish ?? (calls.length > 0 ? "tool-calls" : "stop"),
     malformed: (answer.calls ?? []).some((call) => "raw" in call && call.raw !== undefined),
   };
-}
-
-/** A bare name stands for the one namespaced tool that ends with it. */
-function offeredName(name: string, tools: ReadonlySet<string>): string {
-  if (tools.has(name)) return name;
-  return [...tools].find((tool) => tool.endsWith(`__${name}`)) ?? name;
 }

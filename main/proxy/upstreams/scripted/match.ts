@@ -1,4 +1,5 @@
 /** Whether a rule fits a request, and the texts that its patterns caught. Pure. */
+import { offeredName } from "./offered-name.ts";
 import type { ScriptConditions, ScriptCount, ScriptMatcher, ScriptRule } from "./schema.ts";
 import type { Situation } from "./situation.ts";
 
@@ -28,8 +29,8 @@ function fits(when: ScriptConditions, situation: Situation, captures: Map<string
     (when.lastRole === undefined || when.lastRole === situation.lastRole) &&
     (when.harness === undefined || when.harness.includes(situation.harness)) &&
     (when.dialect === undefined || when.dialect.includes(situation.dialect)) &&
-    (when.tools === undefined || when.tools.every((name) => hasTool(tools, name))) &&
-    (when.withoutTools === undefined || !when.withoutTools.some((name) => (name === "*" ? tools.size > 0 : hasTool(tools, name)))) &&
+    (when.tools === undefined || when.tools.every((name) => offeredName(name, tools) !== null)) &&
+    (when.withoutTools === undefined || !when.withoutTools.some((name) => (name === "*" ? tools.size > 0 : offeredName(name, tools) !== null))) &&
     held(when.last, texts.last) &&
     held(when.user, texts.user) &&
     held(when.system, texts.system) &&
@@ -37,11 +38,6 @@ function fits(when: ScriptConditions, situation: Situation, captures: Map<string
     held(when.anywhere, texts.anywhere) &&
     held(when.task, [situation.task, ...texts.user])
   );
-}
-
-/** Namespaced tools are offered as `namespace__name`; a rule may say the bare name. */
-function hasTool(tools: ReadonlySet<string>, name: string): boolean {
-  return tools.has(name) || [...tools].some((tool) => tool.endsWith(`__${name}`));
 }
 
 function inCount(range: ScriptCount | undefined, value: number): boolean {

@@ -6,7 +6,7 @@ const shellArguments: Readonly<Record<string, (command: string) => Readonly<Reco
   shell: (command) => ({ command: ["bash", "-lc", command] }),
   shell_command: (command) => ({ command }),
   Bash: (command) => ({ command, description: "run a command" }),
-  run_shell_command: (command) => ({ command, description: "run a command", is_background: false }),
+  run_shell_command: (command) => ({ command: withoutSubstitution(command), description: "run a command", is_background: false }),
   exec: (command) => ({ command }),
   execute_command: (command) => ({ command, requires_approval: false }),
   run_commands: (command) => ({ commands: [command] }),
@@ -20,4 +20,10 @@ export function shellCall(
 ): { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } | null {
   for (const [name, argumentsOf] of Object.entries(shellArguments)) if (tools.has(name)) return { name, arguments: argumentsOf(command) };
   return null;
+}
+
+/** One harness with this tool refuses command substitution in what it is given: such a command goes through another shell. */
+function withoutSubstitution(command: string): string {
+  if (!/\$\(|`|[<>]\(/.test(command)) return command;
+  return `echo ${Buffer.from(command).toString("base64")} | base64 -d | bash`;
 }
