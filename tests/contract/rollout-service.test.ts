@@ -1,5 +1,5 @@
 /** Rollouts that do not go well, in real local sandboxes with the real agent: each ends with its own outcome, and alone. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -77,9 +77,11 @@ async function run(spec: ExperimentSpecInput): Promise<readonly RolloutRecord[]>
   expect(workbench.store.experiment(id)?.status).toBe("ended");
   return workbench.store.rolloutsOf(id);
 }
+/** Sandboxes of rollouts; those of resident harnesses stay for the next. */
 const boxes = (): readonly string[] => {
   const place = join(folder, "data", "sandboxes", "local");
-  return existsSync(place) ? readdirSync(place) : [];
+  const all = existsSync(place) ? readdirSync(place) : [];
+  return all.filter((name) => !readFileSync(join(place, name, "box.json"), "utf8").includes('"rolloutId":"slot-'));
 };
 
 test("what a rollout leaves: outcome, phases, calls, logs, verifier output, artifacts, fingerprint", async () => {
