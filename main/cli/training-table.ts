@@ -1,0 +1,49 @@
+/** The table that `train` and `quickstart` end with. */
+import type { EstimateView, TrainingResult } from "../api/training-views.ts";
+import { table } from "./output.ts";
+
+export function trainingTable(result: TrainingResult): string {
+  const { before, after, gain, families, behaviour, seconds } = result;
+  const rows = [
+    ...(before === null ? [] : [row("success on held-out tasks", before, after, percent)]),
+    ...families.map((family) => row(`  ${family.family}`, family.before, family.after, percent)),
+    ...Object.entries(behaviour)
+      .filter(([name]) => name !== "success")
+      .map(([name, measured]) => row(name, measured.before, measured.after, plain)),
+  ];
+  const parts = (["sampling", "sandbox", "training", "evaluation", "idle"] as const).map((part) => `${part} ${seconds[part].toFixed(0)} s`);
+  return [
+    `Run ${result.run}, seed ${result.seed}, ${result.steps} steps.`,
+    ...(rows.length === 0 ? [] : ["", table(["", "n", "before", "95 % interval", "after", "95 % interval"], rows)]),
+    "",
+    ...(gain === null
+      ? ["There is no gain to tell: the run was not evaluated twice."]
+      : [
+          `Paired gain ${points(gain.mean)} points, 95 % interval ${points(gain.low)} to ${points(gain.high)}, over ${gain.n} tasks: ${gain.better} better, ${gain.worse} worse, ${gain.equal} equal.`,
+        ]),
+    `${seconds.total.toFixed(0)} s in all; busy, overlapping: ${parts.join(", ")}.`,
+  ].join("\n");
+}
+
+type Format = (value: number) => string;
+
+function row(name: string, before: EstimateView, after: EstimateView | null, format: Format): readonly string[] {
+  const value = (number: number | null | undefined): string => (number === null || number === undefined ? "–" : format(number));
+  const interval = (estimate: EstimateView | null): string =>
+    estimate === null || estimate.low === null ? "–" : `${value(estimate.low)} – ${value(estimate.high)}`;
+  return [
+    name,
+    String(after === null ? before.n : Math.min(before.n, after.n)),
+    value(before.mean),
+    interval(before),
+    value(after?.mean),
+    interval(after),
+  ];
+}
+
+const percent: Format = (value) => `${(100 * value).toFixed(1)} %`;
+const plain: Format = (value) => value.toFixed(2);
+
+function points(value: number | null): string {
+  return value === null ? "–" : `${value >= 0 ? "+" : "−"}${Math.abs(100 * value).toFixed(1)}`;
+}
