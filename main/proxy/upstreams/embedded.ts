@@ -35,7 +35,8 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
         endIds: request.endIds ?? text.builder.endIds,
         maxTokens: Math.min(room, sampling.maxTokens ?? room, maxTokens ?? room),
         stopStrings: sampling.stop ?? [],
-        seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.attempt, request.callIndex),
+        // Not by attempt: a rollout that is run again, after a restart for one, answers as it did.
+        seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.callIndex),
       },
       signal,
     );
