@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import { harnessCommand } from "./harness.ts";
 import { doctorCommand, imagesCommand, storeCommand } from "./machine.ts";
 import { policyCommand } from "./policy.ts";
+import { quickstartCommand } from "./quickstart.ts";
 import { runCommand } from "./run.ts";
 import { callsCommand, runsCommand } from "./runs.ts";
 import { serveCommand } from "./serve.ts";
 import { taskCommand } from "./task.ts";
+import { trainCommand } from "./train.ts";
 
 export { printFailure } from "./output.ts";
 export { start } from "./start.ts";
@@ -15,9 +17,11 @@ export function allVerbs(): readonly Command[] {
   return [
     serveCommand(),
     doctorCommand(),
+    quickstartCommand(),
     runCommand(),
     runsCommand(),
     callsCommand(),
+    trainCommand(),
     taskCommand(),
     harnessCommand(),
     imagesCommand(),
