@@ -126,12 +126,28 @@ async function bundled(path: string, manifest: HarnessManifest): Promise<Harness
   return { hostFolder: folder, version: `${manifest.id}-${manifest.version}-${await folderKey(folder)}` };
 }
 
+/** By folder: names, sizes and times of its files, and the key of their content then. Every rollout asks, and few files change. */
+const folderKeys = new Map<string, { readonly signature: string; readonly key: string }>();
+
 async function folderKey(folder: string): Promise<string> {
-  const hash = createHash("sha256");
   const items = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = items.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
-  for (const file of files.toSorted()) hash.update(`${file.slice(folder.length)}\0`).update(await readFile(file));
-  return hash.digest("hex").slice(0, 12);
+  const files = items
+    .filter((item) => item.isFile())
+    .map((item) => join(item.parentPath, item.name))
+    .toSorted();
+  const signature = (await Promise.all(files.map(signatureOf))).join("\n");
+  const known = folderKeys.get(folder);
+  if (known?.signature === signature) return known.key;
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(`${file.slice(folder.length)}\0`).update(await readFile(file));
+  const key = hash.digest("hex").slice(0, 12);
+  folderKeys.set(folder, { signature, key });
+  return key;
+}
+
+async function signatureOf(file: string): Promise<string> {
+  const { size, mtimeNs, ctimeNs, ino } = await stat(file, { bigint: true });
+  return `${file} ${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }
 
 async function isFolder(path: string): Promise<boolean> {

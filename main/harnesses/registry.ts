@@ -39,20 +39,28 @@ export interface HarnessRegistry {
 /** Opens the catalogue; reads manifests anew at every call, so that an edited file counts at once. */
 export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistry {
   const running = new Map<string, Promise<HarnessMount>>();
+  const parsed: ParsedManifests = new Map();
 
   async function entries(): Promise<readonly HarnessEntry[]> {
     const byId = new Map<string, HarnessEntry>();
     for (const folder of [options.shippedFolder, options.userFolder]) {
-      for (const id of await manifestFolders(folder)) byId.set(id, await readEntry(id, join(folder, id), options.cacheFolder));
+      for (const id of await manifestFolders(folder)) byId.set(id, await readEntry(id, join(folder, id), options.cacheFolder, parsed));
     }
     return [...byId.values()].toSorted((left, right) => left.id.localeCompare(right.id));
   }
 
+  /** Without a look at the others: every rollout asks for its harness. */
+  async function find(id: string): Promise<HarnessEntry | null> {
+    for (const folder of [options.userFolder, options.shippedFolder]) {
+      if ((await manifestFolders(folder)).includes(id)) return readEntry(id, join(folder, id), options.cacheFolder, parsed);
+    }
+    return null;
+  }
+
   async function entry(id: string): Promise<HarnessEntry & { manifest: HarnessManifest }> {
-    const all = await entries();
-    const found = all.find((candidate) => candidate.id === id);
-    if (found === undefined) {
-      const known = all.map((candidate) => candidate.id).join(", ");
+    const found = await find(id);
+    if (found === null) {
+      const known = (await entries()).map((candidate) => candidate.id).join(", ");
       throw new WorkbenchError(
         "not-found",
         `There is no harness called ${id}.`,
@@ -95,11 +103,17 @@ async function manifestFolders(folder: string): Promise<readonly string[]> {
   return found.filter((item) => (item.isDirectory() || item.isSymbolicLink()) && !item.name.startsWith(".")).map((item) => item.name);
 }
 
-async function readEntry(id: string, folder: string, cacheFolder: string): Promise<HarnessEntry> {
+/** What each manifest was when it was last read, by path: a text that stays the same is not parsed again. */
+type ParsedManifests = Map<string, { readonly text: string; readonly manifest: HarnessManifest }>;
+
+async function readEntry(id: string, folder: string, cacheFolder: string, parsed: ParsedManifests): Promise<HarnessEntry> {
   const path = join(folder, "manifest.yaml");
   const broken = (fault: string): HarnessEntry => ({ id, folder, manifest: null, fault, installed: false });
   try {
-    const manifest = requireManifest(await readFile(path, "utf8"), path);
+    const text = await readFile(path, "utf8");
+    const known = parsed.get(path);
+    const manifest = known?.text === text ? known.manifest : requireManifest(text, path);
+    parsed.set(path, { text, manifest });
     if (manifest.id !== id) return broken(`${path}: the id is ${manifest.id} and the folder is called ${id}; both must be the same.`);
     const installed = manifest.install.kind === "bundled" || (await exists(installFolder(cacheFolder, manifest)));
     return { id, folder, manifest, fault: null, installed };

@@ -41,9 +41,11 @@ export function createPhaseRecorder({ store, rollout, attempt, signal }: PhaseRe
     closeLast(at);
     current = phase;
     entries.push({ name: phase, startedAt: at, seconds: phase === "ended" ? 0 : null });
-    store.updateRollout(rollout.id, { phase, phases: [...entries] });
     const payload = JSON.stringify({ phase, attempt });
-    store.appendEvent({ at, experimentId: rollout.experimentId, rolloutId: rollout.id, type: "rollout.phase", payload });
+    store.atomically(() => {
+      store.updateRollout(rollout.id, { phase, phases: [...entries] });
+      store.appendEvent({ at, experimentId: rollout.experimentId, rolloutId: rollout.id, type: "rollout.phase", payload });
+    });
   }
 
   function closeLast(at: number): void {

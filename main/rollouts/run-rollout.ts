@@ -116,16 +116,18 @@ function endRecord(store: Store, rollout: RolloutRecord, outcome: Outcome, chang
   const record = store.rollout(rollout.id);
   const attempt = Math.max(0, (record?.attempts ?? 0) - 1);
   const phases = (record?.phases ?? []).map((phase) => (phase.seconds === null ? { ...phase, seconds: (at - phase.startedAt) / 1000 } : phase));
-  store.updateRollout(rollout.id, {
-    ...change,
-    phase: "ended",
-    phases: [...phases, { name: "ended", startedAt: at, seconds: 0 }],
-    outcome,
-    endedAt: at,
-  });
   const of = { at, experimentId: rollout.experimentId, rolloutId: rollout.id };
-  store.appendEvent({ ...of, type: "rollout.phase", payload: JSON.stringify({ phase: "ended", attempt }) });
-  store.appendEvent({ ...of, type: "rollout.outcome", payload: JSON.stringify(outcome) });
+  store.atomically(() => {
+    store.updateRollout(rollout.id, {
+      ...change,
+      phase: "ended",
+      phases: [...phases, { name: "ended", startedAt: at, seconds: 0 }],
+      outcome,
+      endedAt: at,
+    });
+    store.appendEvent({ ...of, type: "rollout.phase", payload: JSON.stringify({ phase: "ended", attempt }) });
+    store.appendEvent({ ...of, type: "rollout.outcome", payload: JSON.stringify(outcome) });
+  });
 }
 
 /** Trainable = the tokens can be trained, and the outcome says that they should be. */
