@@ -44,6 +44,7 @@ describe("starter tasks", () => {
     for (const { folder: path, family } of made) {
       const check = await checkTask(path);
       expect(check.faults).toEqual([]);
+      expect(check.task?.instruction).toMatch(/[^\n]\n\nWhen it is done, answer: Done\.$/);
       expect(check.task).toMatchObject({ family, agent: { network: { mode: "no-network" } } });
     }
   });

@@ -20,7 +20,8 @@ export function packageFiles(task: StarterTask, name: string, split: StarterSpli
   ];
   return [
     { path: "task.toml", text: settings(task, name, split, initial.length > 0), executable: false },
-    { path: "instruction.md", text: `${task.instruction}\n`, executable: false },
+    // No line end: the policy has learned from the text as it is here.
+    { path: "instruction.md", text: task.instruction, executable: false },
     { path: "environment/.keep", text: "", executable: false },
     ...initial.map(({ path, text }) => ({ path: `environment/files/${path}`, text, executable: false })),
     { path: "tests/test.sh", text: verifier(task), executable: true },

@@ -1,6 +1,6 @@
 /** A teacher's run at a task as the text that a policy sees and writes in one of the harnesses. */
 import type { StarterTask } from "./contract.ts";
-import type { Random } from "./families.ts";
+import { finalWord, type Random } from "./families.ts";
 import type { HarnessFormat } from "./harness-formats.ts";
 import { SimulatedShell } from "./simulated-shell.ts";
 import { teach } from "./teacher.ts";
@@ -28,7 +28,7 @@ export function teacherTranscript(task: StarterTask, format: HarnessFormat, rand
     step = run.next({ output, exitCode });
   }
   parts.push({ text: `${format.answer(step.value)}${end}`, ofPolicy: true });
-  return { parts, solved: step.value === "Done." && shell.satisfies(task.wanted) };
+  return { parts, solved: step.value === finalWord && shell.satisfies(task.wanted) };
 }
 
 /** What stands in the system turn: one piece of the tokenizer for each harness. */
