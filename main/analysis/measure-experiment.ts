@@ -1,7 +1,7 @@
 /** Behaviour measures of stored rollouts. Recordings of ended rollouts never change, so what was measured once is kept. */
 import { type BehaviourMeasures, behaviourOf, type MeasuredRollout } from "../../engine/behaviour/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
-import { checkTask } from "../tasks/index.ts";
+import { recordedTask } from "../tasks/index.ts";
 import { recordedBehaviour } from "./recorded-behaviour.ts";
 
 export interface AnalysedRollout extends MeasuredRollout {
@@ -40,8 +40,7 @@ async function requiredToolsOf(rollouts: readonly RolloutRecord[]): Promise<Read
   const tools = new Map<string, readonly string[]>();
   for (const { taskPath, taskDigest } of rollouts) {
     if (tools.has(taskPath)) continue;
-    const { task } = await checkTask(taskPath);
-    tools.set(taskPath, task !== null && task.digest === taskDigest ? task.requiredTools : []);
+    tools.set(taskPath, (await recordedTask(taskPath, taskDigest))?.requiredTools ?? []);
   }
   return tools;
 }

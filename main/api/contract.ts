@@ -2,6 +2,7 @@
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
+import { exportReportSchema, exportRequestSchema } from "./export-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
@@ -110,6 +111,8 @@ export const contract = {
           model: z.string().optional(),
           keyVariable: z.string().optional(),
           tokenizer: z.string().optional(),
+          /** Takes the place of a policy of this id. */
+          replace: z.boolean().optional(),
         }),
       )
       .output(policyViewSchema),
@@ -146,5 +149,9 @@ export const contract = {
     compare: base.input(z.object({ a: z.string(), b: z.string() })).output(comparisonSchema),
     /** Of all training runs that were evaluated. */
     transfer: base.output(z.array(transferSchema)),
+  },
+  exports: {
+    /** Writes a file or folder on the machine of the service. */
+    write: base.input(exportRequestSchema).output(eventIterator(progressOf(exportReportSchema))),
   },
 };

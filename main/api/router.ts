@@ -3,6 +3,7 @@ import type { WorkbenchParts } from "./context.ts";
 import { analysisHandlers } from "./handlers/analysis.ts";
 import { callHandlers } from "./handlers/calls.ts";
 import { experimentHandlers } from "./handlers/experiments.ts";
+import { exportHandlers } from "./handlers/exports.ts";
 import { harnessHandlers } from "./handlers/harnesses.ts";
 import { policyHandlers } from "./handlers/policies.ts";
 import { blobHandlers, rolloutHandlers } from "./handlers/rollouts.ts";
@@ -24,5 +25,6 @@ export function createRouter(parts: WorkbenchParts & { readBlob: (hash: string) 
     policies: policyHandlers(os, parts),
     training: trainingHandlers(os, parts),
     analysis: analysisHandlers(os, parts),
+    exports: exportHandlers(os, parts),
   });
 }

@@ -1,5 +1,6 @@
 /** The verbs of the command line, and how it speaks. */
 import type { Command } from "commander";
+import { exportCommand } from "./export.ts";
 import { harnessCommand } from "./harness.ts";
 import { doctorCommand, imagesCommand, storeCommand } from "./machine.ts";
 import { policyCommand } from "./policy.ts";
@@ -21,6 +22,7 @@ export function allVerbs(): readonly Command[] {
     runCommand(),
     runsCommand(),
     callsCommand(),
+    exportCommand(),
     trainCommand(),
     taskCommand(),
     harnessCommand(),

@@ -236,6 +236,15 @@ const router = os.router({
   },
   training: sampleTraining(os),
   analysis: sampleAnalysis(os, []),
+  exports: {
+    write: os.exports.write.handler(({ input }) =>
+      lines(["1 of 2 rollouts", "2 of 2 rollouts"], {
+        ...{ path: input.path, format: input.format, count: 2, unit: "rows", bytes: 4096 },
+        leftOut: [{ reason: "no reward", count: 1 }],
+        notes: [],
+      }),
+    ),
+  },
   policies: {
     list: os.policies.list.handler(() => policies),
     add: os.policies.add.handler(({ input }) => ({

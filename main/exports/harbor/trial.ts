@@ -1,0 +1,222 @@
+/** One rollout as a Harbor trial: its folder's files and its result. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, normalize } from "node:path";
+import type { RolloutPhase } from "../../../engine/outcome/index.ts";
+import type { ArtifactRecord, ExperimentRecord, RolloutRecord, Store } from "../../store/index.ts";
+import { rebuildTrajectories } from "../../trajectories/index.ts";
+import { mediaFiles } from "../atif/media-files.ts";
+import { atifTrajectory } from "../atif/trajectory.ts";
+import { failureOf, type HarborFailure, isRewardValid } from "./exceptions.ts";
+import { jsonFile, moment, uuidOf } from "./written-values.ts";
+
+export interface TrialPlan {
+  readonly name: string;
+  readonly rollout: RolloutRecord;
+  readonly jobId: string;
+  readonly jobName: string;
+  /** Bare hex over the package's files. */
+  readonly checksum: string;
+}
+
+/** What the job's totals are made of. */
+export interface WrittenTrial {
+  readonly name: string;
+  readonly task: string;
+  readonly evalKey: string;
+  readonly rewards: Readonly<Record<string, number>> | null;
+  readonly rewardValid: boolean;
+  readonly failure: HarborFailure | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly lock: object;
+}
+
+/** Writes `<folder>/<name>/…`; the folder is new. */
+export async function writeTrial(store: Store, experiment: ExperimentRecord | null, plan: TrialPlan, folder: string): Promise<WrittenTrial> {
+  const { rollout, name } = plan;
+  const root = join(folder, name);
+  const failure = failureOf(rollout.outcome);
+  const rewards = rewardsOf(rollout);
+  const config = configOf(plan);
+  const lock = lockOf(plan);
+  const put = async (path: string, content: string | Uint8Array): Promise<void> => {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  };
+  await put("config.json", jsonFile(config));
+  await put("lock.json", jsonFile(lock));
+  await put("result.json", jsonFile(resultOf(store, plan, config, failure, rewards)));
+  await put("trial.log", failure === null ? "" : `Trial ${name} failed: ${failure.message}\n`);
+  if (failure !== null) await put("exception.txt", `${failure.type}: ${failure.message}\n`);
+  const media = mediaFiles(store, "images");
+  const trajectory = atifTrajectory({ store, experiment, rollout, media });
+  if (trajectory !== null) {
+    await put("agent/trajectory.json", jsonFile(trajectory));
+    await media.write(join(root, "agent"));
+  }
+  await putArtifacts(store, rollout, rewards, put);
+  return {
+    name,
+    task: rollout.taskName,
+    evalKey: `${rollout.harness}__${rollout.policy}__adhoc`,
+    rewards,
+    rewardValid: isRewardValid(rewards === null ? null : rollout.reward, failure),
+    failure,
+    inputTokens: rollout.promptTokens,
+    outputTokens: rollout.completionTokens,
+    lock,
+  };
+}
+
+function rewardsOf({ reward, rewards }: RolloutRecord): Readonly<Record<string, number>> | null {
+  if (rewards !== null && Object.keys(rewards).length > 0) return rewards;
+  return reward === null ? null : { reward };
+}
+
+type Put = (path: string, content: string | Uint8Array) => Promise<void>;
+
+/** Of the last attempt. The reward file says what the result says, also after a regrade. */
+async function putArtifacts(store: Store, rollout: RolloutRecord, rewards: Readonly<Record<string, number>> | null, put: Put): Promise<void> {
+  const all = store.artifactsOf(rollout.id);
+  const last = Math.max(...all.map(({ attempt }) => attempt));
+  const manifest: object[] = [];
+  for (const artifact of all.filter(({ attempt }) => attempt === last)) {
+    const bytes = store.blobs.get(artifact.blob);
+    const path = placeOf(artifact);
+    if (bytes === null || path === null || (rewards !== null && /^verifier\/reward\.(?:json|txt)$/.test(path))) continue;
+    await put(path, bytes);
+    if (artifact.kind === "artifact")
+      manifest.push({ source: `/${artifact.name}`, destination: path, type: "file", status: "ok", service: null, exclude: null });
+  }
+  if (rewards !== null) await put("verifier/reward.json", `${JSON.stringify(rewards)}\n`);
+  await put("artifacts/manifest.json", jsonFile(manifest));
+}
+
+const folders = { "harness-log": "agent", "sandbox-log": "agent", "verifier-output": "verifier", artifact: "artifacts" } as const;
+
+/** Null for a name that leads out of its folder. */
+function placeOf({ kind, name }: ArtifactRecord): string | null {
+  const inside = normalize(name);
+  if (inside.startsWith("..") || inside.startsWith("/")) return null;
+  const place = `${folders[kind]}/${inside}`;
+  // The trajectory is ours; a harness's own file of that name stands beside it.
+  return place === "agent/trajectory.json" ? "agent/harness-trajectory.json" : place;
+}
+
+function taskConfig({ rollout }: TrialPlan) {
+  return { path: rollout.taskPath, git_url: null, git_commit_id: null, name: null, ref: null, overwrite: false, download_dir: null, source: null };
+}
+
+function agentConfig({ rollout }: TrialPlan) {
+  return {
+    name: rollout.harness,
+    model_name: rollout.policy,
+    skip_model_parsing: true,
+    kwargs: { seed: rollout.seed, policy_version: rollout.policyVersion },
+  };
+}
+
+/** Harbor knows no sandbox of ours but Docker: the kind stands under kwargs. */
+function environmentConfig({ rollout }: TrialPlan) {
+  return { type: "docker", kwargs: { openforge_sandbox: rollout.sandbox } };
+}
+
+function configOf(plan: TrialPlan) {
+  return {
+    schema_version: 1,
+    task: taskConfig(plan),
+    trial_name: plan.name,
+    trials_dir: plan.jobName,
+    agent: agentConfig(plan),
+    environment: environmentConfig(plan),
+    verifier: { override_timeout_sec: null, max_timeout_sec: null, disable: false },
+    job_id: plan.jobId,
+  };
+}
+
+function lockOf(plan: TrialPlan) {
+  const { rollout } = plan;
+  return {
+    schema_version: 2,
+    task: { name: basename(rollout.taskPath) || rollout.taskName, type: "local", digest: rollout.taskDigest, path: rollout.taskPath },
+    agent: agentConfig(plan),
+    environment: environmentConfig(plan),
+    verifier: { disable: false, environment_mode: "shared" },
+  };
+}
+
+function resultOf(store: Store, plan: TrialPlan, config: object, failure: HarborFailure | null, rewards: Readonly<Record<string, number>> | null) {
+  const { rollout, name } = plan;
+  return {
+    schema_version: 1,
+    id: uuidOf(rollout.id),
+    task_name: rollout.taskName,
+    trial_name: name,
+    trial_uri: `openforge://rollout/${rollout.id}`,
+    task_id: { path: rollout.taskPath },
+    source: null,
+    task_checksum: plan.checksum,
+    config,
+    agent_info: { name: rollout.harness, version: rollout.harnessVersion, model_info: { name: rollout.policy, provider: null } },
+    agent_result: {
+      n_input_tokens: rollout.promptTokens,
+      n_cache_tokens: null,
+      n_output_tokens: rollout.completionTokens,
+      cost_usd: null,
+      model_usage: null,
+      rollout_details: rolloutDetails(store, rollout),
+      metadata: {
+        openforge: { rollout: rollout.id, outcome: rollout.outcome, reward: rollout.reward, attempts: rollout.attempts, sandbox: rollout.sandbox },
+      },
+    },
+    verifier_result: rewards === null ? null : { rewards },
+    verifier_environment_mode: "shared",
+    exception_info:
+      failure === null
+        ? null
+        : {
+            exception_type: failure.type,
+            exception_message: failure.message,
+            exception_traceback: "",
+            occurred_at: moment(rollout.endedAt ?? rollout.createdAt),
+            policy: failure.policy,
+          },
+    started_at: moment(rollout.startedAt ?? rollout.createdAt),
+    finished_at: rollout.endedAt === null ? null : moment(rollout.endedAt),
+    environment_setup: span(rollout, ["preparing", "starting"]),
+    agent_setup: span(rollout, ["setup"]),
+    agent_execution: span(rollout, ["running", "stopping"]),
+    verifier: span(rollout, ["verifying"]),
+    step_results: null,
+    reward_valid: isRewardValid(rewards === null ? null : rollout.reward, failure),
+  };
+}
+
+/** One entry a chain, one element a call that it owns; null without token ids. */
+function rolloutDetails(store: Store, rollout: RolloutRecord) {
+  const trajectories = rebuildTrajectories(store, rollout.id);
+  const details = trajectories.chains
+    .filter(({ tokens }) => tokens > 0)
+    .map(({ number, calls, owned }) => {
+      const tokens = trajectories.tokensOf(number);
+      const own = new Set(calls.slice(calls.length - owned));
+      const sampled = tokens.segments.filter(({ kind, callIndex }) => kind === "sampled" && own.has(callIndex));
+      const logprobs = sampled.map(({ start, end }) => Array.from(tokens.logprobs.subarray(start, end)));
+      return {
+        prompt_token_ids: sampled.map(({ start }) => Array.from(tokens.ids.subarray(0, start))),
+        completion_token_ids: sampled.map(({ start, end }) => Array.from(tokens.ids.subarray(start, end))),
+        ...(logprobs.flat().every(Number.isFinite) ? { logprobs } : {}),
+        extra: { loss_mask: sampled.map(({ start, end }) => Array.from(tokens.mask.subarray(start, end))) },
+      };
+    });
+  return details.length === 0 ? null : details;
+}
+
+/** From the start of the first of these phases to the end of the last; null when none was reached. */
+function span({ phases }: RolloutRecord, names: readonly RolloutPhase[]) {
+  const reached = phases.filter(({ name }) => names.includes(name));
+  const first = reached[0];
+  const last = reached.at(-1);
+  if (first === undefined || last === undefined) return null;
+  return { started_at: moment(first.startedAt), finished_at: last.seconds === null ? null : moment(last.startedAt + last.seconds * 1000) };
+}
