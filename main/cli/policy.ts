@@ -1,8 +1,11 @@
 import type { Command } from "commander";
 import { WorkbenchError } from "../errors.ts";
-import { dataFolder } from "../machine/index.ts";
+import { dataFolder, productVersion } from "../machine/index.ts";
 import { importModel } from "../models/index.ts";
+import { openLocalPolicy, servePolicy } from "../proxy/index.ts";
 import { note, print, printJson, table } from "./output.ts";
+import { portNumber } from "./serve.ts";
+import { untilStopped } from "./service.ts";
 import { type CommonOptions, guarded, runVerb, verb, verbGroup } from "./verb.ts";
 
 interface AddOptions extends CommonOptions {
@@ -10,6 +13,7 @@ interface AddOptions extends CommonOptions {
   readonly model?: string;
   readonly keyVariable?: string;
   readonly tokenizer?: string;
+  readonly replace?: boolean;
 }
 
 export function policyCommand(): Command {
@@ -37,7 +41,8 @@ export function policyCommand(): Command {
       .option("--kind <kind>", "vllm or openai-compatible (default: probed)")
       .option("--model <name>", "model name to ask for")
       .option("--key-variable <NAME>", "environment variable that holds the key; the key itself is never stored")
-      .option("--tokenizer <folder>", "Hugging Face folder with tokenizer and chat template, for token-in")
+      .option("--tokenizer <folder>", "Hugging Face folder with tokenizer and chat template, for token-in (vLLM only)")
+      .option("--replace", "take the place of a policy of this id")
       .action((id: string, url: string, options: AddOptions) =>
         runVerb(options, async ({ client, json }) => {
           if (options.kind !== undefined && options.kind !== "vllm" && options.kind !== "openai-compatible") {
@@ -47,8 +52,8 @@ export function policyCommand(): Command {
               "Use --kind vllm or --kind openai-compatible.",
             );
           }
-          const { kind, model, keyVariable, tokenizer } = options;
-          const added = await client.policies.add({ id, url, kind, model, keyVariable, tokenizer });
+          const { kind, model, keyVariable, tokenizer, replace } = options;
+          const added = await client.policies.add({ id, url, kind, model, keyVariable, tokenizer, replace });
           if (json) printJson(added);
           else print(`Saved ${added.id} (${added.address}). Next: openforge policy probe ${added.id}`);
           return 0;
@@ -88,7 +93,55 @@ export function policyCommand(): Command {
         }),
       ),
   );
+  policy.addCommand(serveCommand());
   return policy;
+}
+
+interface ServeOptions extends CommonOptions {
+  readonly port?: string;
+  readonly lanes?: string;
+  readonly adapter?: string;
+}
+
+function serveCommand(): Command {
+  return verb(
+    "serve",
+    "a model of this machine as an OpenAI-compatible server, without recording",
+    "openforge policy serve SmolLM2-135M-Instruct --port 8000",
+  )
+    .argument("<policy>", "a model folder, an imported model, or training:RUN@STEP")
+    .option("--port <n>", "port on 127.0.0.1 (default: any free one)")
+    .option("--lanes <n>", "requests answered at the same time (default: by the memory of this machine)")
+    .option("--adapter <folder>", "an adapter in PEFT's form, put on the model")
+    .action((name: string, options: ServeOptions) =>
+      guarded(options.json === true, async (signal) => {
+        const port = portNumber(options.port);
+        const policy = await openLocalPolicy(name, {
+          dataFolder: dataFolder(options.data),
+          lanes: laneCount(options.lanes),
+          adapter: options.adapter,
+        });
+        try {
+          const server = await servePolicy(policy, { port, version: productVersion() });
+          const { contextWindow } = policy.upstream;
+          if (options.json === true) printJson({ url: server.url, model: policy.name, contextWindow });
+          else print(`${policy.name} at ${server.url} (window ${contextWindow} tokens). Ctrl-C ends it.`);
+          if (!signal.aborted) await untilStopped(signal);
+          await server.close();
+        } finally {
+          await policy.close();
+        }
+        return 0;
+      }),
+    );
+}
+
+function laneCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const lanes = Number(text);
+  if (!Number.isInteger(lanes) || lanes < 1 || lanes > 256)
+    throw new WorkbenchError("usage", `--lanes wants a number from 1 to 256, not \`${text}\`.`, "For example --lanes 4.");
+  return lanes;
 }
 
 /** A line now and then, on stderr. */

@@ -4,7 +4,7 @@ import { WorkbenchError } from "../errors.ts";
 import { baseVersion, type SamplerPool, type WeightsVersion } from "../sampler/index.ts";
 import type { MediaStore } from "./dialects/dialect.ts";
 import { loadPolicyText } from "./policy-text.ts";
-import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import type { EmbeddedDefinition, UpstreamDefinition } from "./upstreams/definition.ts";
 import { drawnAt } from "./upstreams/drawn-at.ts";
 import { createEmbedded } from "./upstreams/embedded.ts";
 import { createOpenAiCompatible } from "./upstreams/openai-compatible.ts";
@@ -40,7 +40,7 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
       return createScripted({ id: definition.id, script, text: await loadPolicyText(tokenizerFolder), tokenizerFolder });
     }
     case "embedded":
-      return createEmbeddedUpstream(definition, parts, { weights: baseVersion, policyVersion: basename(definition.folder) });
+      return createEmbeddedUpstream(definition, parts, baseWeightsOf(definition));
     case "openai-compatible":
       return createOpenAiCompatible(definition, keyOf(definition, parts), parts.media);
     case "vllm": {
@@ -50,13 +50,22 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
   }
 }
 
-type EmbeddedDefinition = Extract<UpstreamDefinition, { kind: "embedded" }>;
+export interface EmbeddedWeights {
+  /** Which weights answer. */
+  readonly weights: WeightsVersion;
+  /** What the answers are stamped with. */
+  readonly policyVersion: string;
+}
 
-/** `weights`: which answer; `policyVersion`: what the answers are stamped with. */
+export function baseWeightsOf({ folder }: EmbeddedDefinition): EmbeddedWeights {
+  return { weights: baseVersion, policyVersion: basename(folder) };
+}
+
+/** `definition.folder`: tokenizer, template and architecture, whatever weights answer. */
 export async function createEmbeddedUpstream(
   definition: EmbeddedDefinition,
-  parts: UpstreamParts,
-  { weights, policyVersion }: { readonly weights: WeightsVersion; readonly policyVersion: string },
+  parts: Pick<UpstreamParts, "embedded">,
+  { weights, policyVersion }: EmbeddedWeights,
 ): Promise<Upstream> {
   if (parts.embedded === undefined)
     throw new WorkbenchError("unavailable", "Embedded policies are not offered here.", "Start the workbench's own service.");

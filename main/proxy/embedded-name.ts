@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import { firstIssue } from "./dialects/zod-issue.ts";
-import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
+import { type EmbeddedDefinition, embeddedDefinitionSchema } from "./upstreams/definition.ts";
 
 const prefix = "embedded:";
 
@@ -12,7 +12,7 @@ export function isEmbedded(name: string): boolean {
 }
 
 /** Throws WorkbenchError when there is no such model, or no such setting. */
-export function embeddedDefinition(name: string, modelsFolder: string | null): UpstreamDefinition {
+export function embeddedDefinition(name: string, modelsFolder: string | null): EmbeddedDefinition {
   const [given = "", settings = ""] = name.slice(prefix.length).split("?", 2);
   const imported = modelsFolder === null || given.includes("/") ? null : join(modelsFolder, given);
   const folder = imported !== null && existsSync(imported) ? imported : resolve(given);
@@ -28,7 +28,7 @@ export function embeddedDefinition(name: string, modelsFolder: string | null): U
     value === "true" || value === "false" ? value === "true" : Number(value),
   ]);
   // The name stays that of the model: settings do not make another policy.
-  const parsed = upstreamDefinitionSchema.safeParse({ kind: "embedded", id: idOf(given), folder, ...Object.fromEntries(values) });
+  const parsed = embeddedDefinitionSchema.safeParse({ kind: "embedded", id: idOf(given), folder, ...Object.fromEntries(values) });
   if (parsed.success) return parsed.data;
   throw new WorkbenchError(
     "usage",

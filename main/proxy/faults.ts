@@ -6,7 +6,7 @@ import type { UpstreamFailure } from "./upstreams/upstream.ts";
 const serverError = { type: "server_error" } as const;
 const invalid = { type: "invalid_request_error" } as const;
 
-function faultOfFailure(failure: UpstreamFailure): Fault {
+export function faultOfFailure(failure: UpstreamFailure): Fault {
   const message = failure.remedy === "" ? failure.message : `${failure.message} ${failure.remedy}`;
   switch (failure.kind) {
     case "rate-limited":

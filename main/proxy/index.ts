@@ -1,8 +1,10 @@
 export * from "./contract.ts";
 export { createUpstream } from "./create-upstream.ts";
 export { isRolloutKey } from "./keys.ts";
+export { openLocalPolicy } from "./local-policy.ts";
 export type * from "./policy-contract.ts";
 export { createPolicyRegistry } from "./policy-registry.ts";
+export { servePolicy } from "./policy-server/index.ts";
 export { policyTokenizer } from "./policy-tokenizer.ts";
 export { readCall } from "./read-call.ts";
 export { startProxy } from "./start-proxy.ts";

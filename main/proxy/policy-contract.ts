@@ -30,6 +30,8 @@ export interface PolicyInput {
   readonly model?: string | undefined;
   readonly keyVariable?: string | undefined;
   readonly tokenizer?: string | undefined;
+  /** Takes the place of a policy of this id; without it, one that is there is an error. */
+  readonly replace?: boolean | undefined;
 }
 
 export interface PolicyRegistry {

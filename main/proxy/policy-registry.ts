@@ -8,6 +8,7 @@ import { createUpstream, keyOf, shippedTokenizer, type UpstreamParts } from "./c
 import { firstIssue } from "./dialects/zod-issue.ts";
 import { embeddedDefinition, isEmbedded } from "./embedded-name.ts";
 import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } from "./policy-contract.ts";
+import { loadPolicyText } from "./policy-text.ts";
 import { introduce, lostAt, probeUpstream } from "./probe.ts";
 import { createTrainingUpstream, definitionOf as definitionOfTraining, isTraining, trainingPolicy } from "./training-policy.ts";
 import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
@@ -80,17 +81,30 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   async function fromInput(input: PolicyInput): Promise<UpstreamDefinition> {
     refuseKeyInAddress(input.url);
     const draft = parseDefinition({ ...withoutUndefined(input), kind: input.kind ?? "openai-compatible" }, input.tokenizer);
-    if (input.kind !== undefined || draft.kind === "scripted" || draft.kind === "embedded") return draft;
-    const kind = await introduce(draft.url, keyOf(draft, parts));
-    return kind === "vllm" ? parseDefinition({ ...withoutUndefined(input), kind }, input.tokenizer) : draft;
+    if (draft.kind === "scripted" || draft.kind === "embedded") return draft;
+    const kind = input.kind ?? (await introduce(draft.url, keyOf(draft, parts)));
+    if (kind === "vllm") return parseDefinition({ ...withoutUndefined(input), kind }, input.tokenizer);
+    if (input.tokenizer === undefined) return draft;
+    throw new WorkbenchError(
+      "usage",
+      `A tokenizer is of no use for ${input.id}: an ${kind} server takes no prompts as token ids.`,
+      "Leave --tokenizer out; or, if the server is vLLM, say --kind vllm.",
+    );
   }
 
   return {
     list: () => [describe(builtIn, "ids+logprobs", true), ...saved().map(entry)],
-    async add(input) {
+    async add({ replace, ...input }) {
       if (input.id === builtInId || input.id.startsWith("scripted:"))
         throw new WorkbenchError("usage", `"${input.id}" is the name of the policy that ships.`, "Choose another id.");
+      if (find(input.id) !== null && replace !== true)
+        throw new WorkbenchError(
+          "usage",
+          `There is a policy "${input.id}" already.`,
+          "Choose another id, or put this one in its place with --replace.",
+        );
       const definition = await fromInput(input);
+      if (definition.kind === "vllm" && definition.tokenizer !== undefined) await loadPolicyText(definition.tokenizer);
       const added: Saved = { definition, capture: null };
       save([...saved().filter((each) => each.definition.id !== definition.id), added]);
       return entry(added);

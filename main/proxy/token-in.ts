@@ -91,7 +91,7 @@ export function overflowFailure(window: number, promptTokens: number): UpstreamF
   };
 }
 
-function templateFailure(error: TemplateError): UpstreamFailure {
+export function templateFailure(error: TemplateError): UpstreamFailure {
   return {
     kind: "bad-request",
     message: `The policy's chat template refuses this conversation: ${error.message}.`,

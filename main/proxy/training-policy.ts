@@ -1,8 +1,8 @@
 /** `training:RUN@STEP`, `@last`, `@best`: what a training run has published, as something that answers. */
 import { WorkbenchError } from "../errors.ts";
 import { type PublishedVersion, readPublishedVersion } from "../models/index.ts";
-import { createEmbeddedUpstream, keyOf, type UpstreamParts, windowOf } from "./create-upstream.ts";
-import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import { createEmbeddedUpstream, type EmbeddedWeights, keyOf, type UpstreamParts, windowOf } from "./create-upstream.ts";
+import type { EmbeddedDefinition, UpstreamDefinition } from "./upstreams/definition.ts";
 import { drawnAt } from "./upstreams/drawn-at.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 import { createVllm } from "./upstreams/vllm.ts";
@@ -40,9 +40,16 @@ function temperatureOf(name: string, settings: string | undefined): number | und
 }
 
 /** What the policy is made of, for lists and for its tokenizer; embedded also where a vLLM server samples. */
-export function definitionOf({ version, name, temperature }: TrainingPolicy): Extract<UpstreamDefinition, { kind: "embedded" }> {
+export function definitionOf({ version, name, temperature }: TrainingPolicy): EmbeddedDefinition {
   const { baseModel, lanes, contextWindow, maxTokens, deterministic } = version.run;
   return { kind: "embedded", id: name, folder: baseModel, lanes, contextWindow, maxTokens, deterministic, temperature };
+}
+
+/** The step's weights as this machine samples from them. */
+export function trainingWeights(policy: TrainingPolicy): { readonly definition: EmbeddedDefinition; readonly weights: EmbeddedWeights } {
+  const { version } = policy;
+  const source = { kind: version.run.kind, folder: version.folder };
+  return { definition: definitionOf(policy), weights: { weights: { name: servedName(version), source }, policyVersion: version.name } };
 }
 
 /** `saved`: a saved policy by its id. */
@@ -53,8 +60,8 @@ export async function createTrainingUpstream(
   const { version } = policy;
   const { kind, sampler } = version.run;
   if (sampler === "embedded") {
-    const weights = { name: servedName(version), source: { kind, folder: version.folder } };
-    return createEmbeddedUpstream(definitionOf(policy), parts, { weights, policyVersion: version.name });
+    const { definition, weights } = trainingWeights(policy);
+    return createEmbeddedUpstream(definition, parts, weights);
   }
   const definition = parts.saved(sampler.vllm);
   if (definition?.kind !== "vllm")

@@ -59,6 +59,12 @@ describe("a policy", () => {
     expect(policies.list()).toHaveLength(1);
   });
 
+  test("that is not vLLM takes no tokenizer", async () => {
+    const add = policies.add({ id: "a", url: "http://127.0.0.1:9", kind: "openai-compatible", tokenizer: "resources/policies/tokenizer" });
+    await expect(add).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("takes no prompts as token ids") });
+    expect(policies.list()).toHaveLength(1);
+  });
+
   test("that takes the connection and says nothing is given up after five seconds", async () => {
     const url = await serverThatSays(null);
     await expect(policies.add({ id: "a", url })).rejects.toMatchObject({

@@ -138,7 +138,9 @@ test("a policy named by its URL alone is asked what it is, and a probe tells wha
   const added = await policies.add({ id: "here", url: started.url });
   expect(added).toMatchObject({ definition: { kind: "vllm" }, takesTokenIds: false });
   expect(await policies.probe("here")).toMatchObject({ capture: "ids+logprobs", lost: [expect.stringContaining("--tokenizer")] });
-  await policies.add({ id: "here", url: started.url, tokenizer: folder });
+  await expect(policies.add({ id: "here", url: started.url })).rejects.toThrow('There is a policy "here" already');
+  await expect(policies.add({ id: "there", url: started.url, tokenizer: "/nowhere" })).rejects.toThrow("can't be used: it has no tokenizer.json");
+  await policies.add({ id: "here", url: started.url, tokenizer: folder, replace: true });
   expect(await policies.probe("here")).toMatchObject({ capture: "ids+logprobs", lost: [], policy: { takesTokenIds: true, capture: "ids+logprobs" } });
   writeFileSync(join(folder, "chat_template.jinja"), "{% for message in messages %}{{ message.content }}{% endfor %}");
   expect((await policies.probe("here")).lost).toEqual([expect.stringContaining("renders the same messages to other ids")]);

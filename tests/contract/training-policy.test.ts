@@ -121,7 +121,7 @@ describe("a run that a vLLM server samples for", () => {
   async function vllm(options: Partial<VllmOptions>): Promise<VllmServer> {
     const server = await startVllmServer({ template: "chatml-stable", seed: 5, ...options });
     servers.push(server);
-    await policies.add({ id: "box", url: server.url, kind: "vllm" });
+    await policies.add({ id: "box", url: server.url, kind: "vllm", replace: true });
     return server;
   }
 

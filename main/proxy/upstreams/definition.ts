@@ -25,6 +25,22 @@ const server = {
   messageRules: messageRules.prefault({}),
 };
 
+export const embeddedDefinitionSchema = z.strictObject({
+  kind: z.literal("embedded"),
+  id,
+  /** Hugging Face folder of the model, with its tokenizer. */
+  folder: z.string(),
+  /** Left out = by the memory of this machine. */
+  lanes: z.number().int().positive().optional(),
+  contextWindow: z.number().int().positive().optional(),
+  /** Tokens of one answer at most, whatever a harness asks for: small models do not always end by themselves. */
+  maxTokens: z.number().int().positive().optional(),
+  /** Repeats to the bit whatever the order of calls; somewhat slower. */
+  deterministic: z.boolean().default(false),
+  /** Draws at this temperature from all tokens, whatever a harness asks for: what is trained on must be drawn so. */
+  temperature: z.number().nonnegative().optional(),
+});
+
 export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("vllm"),
@@ -43,22 +59,9 @@ export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
     /** Tokenizer folder; left out = the one that ships. */
     tokenizer: z.string().optional(),
   }),
-  z.strictObject({
-    kind: z.literal("embedded"),
-    id,
-    /** Hugging Face folder of the model, with its tokenizer. */
-    folder: z.string(),
-    /** Left out = by the memory of this machine. */
-    lanes: z.number().int().positive().optional(),
-    contextWindow: z.number().int().positive().optional(),
-    /** Tokens of one answer at most, whatever a harness asks for: small models do not always end by themselves. */
-    maxTokens: z.number().int().positive().optional(),
-    /** Repeats to the bit whatever the order of calls; somewhat slower. */
-    deterministic: z.boolean().default(false),
-    /** Draws at this temperature from all tokens, whatever a harness asks for: what is trained on must be drawn so. */
-    temperature: z.number().nonnegative().optional(),
-  }),
+  embeddedDefinitionSchema,
 ]);
 
+export type EmbeddedDefinition = z.infer<typeof embeddedDefinitionSchema>;
 export type UpstreamDefinition = z.infer<typeof upstreamDefinitionSchema>;
 export type MessageRules = z.infer<typeof messageRules>;

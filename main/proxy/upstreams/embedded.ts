@@ -1,12 +1,13 @@
 /** A policy whose weights this machine runs: prompts as ids in, ids with log-probabilities out. */
-import type { Answer, Conversation, Sampling } from "../../../engine/conversation/index.ts";
+import type { Answer, Sampling } from "../../../engine/conversation/index.ts";
 import type { SamplingSettings } from "../../../engine/decoding/index.ts";
 import { deriveSeed } from "../../../engine/statistics/index.ts";
+import { TemplateError } from "../../../engine/templates/index.ts";
 import { overflowKind, type SamplerLease } from "../../sampler/index.ts";
 import { toolCallId } from "../answer-form.ts";
 import type { PolicyText } from "../policy-text.ts";
-import { overflowFailure } from "../token-in.ts";
-import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
+import { overflowFailure, templateFailure } from "../token-in.ts";
+import type { Upstream, UpstreamFailure, UpstreamRequest, UpstreamResult } from "./upstream.ts";
 
 export interface EmbeddedOptions {
   readonly id: string;
@@ -25,6 +26,7 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
 
   async function complete(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResult> {
     const prompt = promptOf(text, request);
+    if ("kind" in prompt) return { ok: false, failure: prompt };
     const room = contextWindow - prompt.ids.length;
     if (room <= 0) return { ok: false, failure: overflowFailure(contextWindow, prompt.ids.length) };
     const { sampling } = request.conversation;
@@ -40,7 +42,7 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
       },
       signal,
     );
-    if (result.ok) return { ok: true, ...answerOf(request, prompt, result.sample) };
+    if (result.ok) return { ok: true, ...answerOf(request, prompt, result.sample), queueMs: result.sample.queueMs };
     const { failure } = result;
     if (failure.kind === overflowKind) return { ok: false, failure: overflowFailure(contextWindow, prompt.ids.length) };
     const lost = failure.kind === "lost";
@@ -57,7 +59,7 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
 
   function answerOf(
     request: UpstreamRequest,
-    prompt: { readonly ids: Int32Array; readonly reasoningOpened: boolean },
+    prompt: Prompt,
     { ids, logprobs, reason, textBeforeStop, reusedTokens }: Extract<Awaited<ReturnType<typeof lease.sample>>, { ok: true }>["sample"],
   ): { readonly answer: Answer; readonly notes?: readonly string[] } {
     const usage = { promptTokens: prompt.ids.length, completionTokens: ids.length, cachedTokens: reusedTokens };
@@ -89,6 +91,7 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
     kind: "embedded",
     capture: "ids+logprobs",
     takesTokenIds: true,
+    reportsQueue: true,
     contextWindow,
     tokenizerFolder: folder,
     complete,
@@ -96,9 +99,19 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
   };
 }
 
-function promptOf(text: PolicyText, { promptIds, conversation }: UpstreamRequest): { readonly ids: Int32Array; readonly reasoningOpened: boolean } {
+interface Prompt {
+  readonly ids: Int32Array;
+  readonly reasoningOpened: boolean;
+}
+
+function promptOf(text: PolicyText, { promptIds, conversation }: UpstreamRequest): Prompt | UpstreamFailure {
   if (promptIds !== undefined) return { ids: promptIds, reasoningOpened: false };
-  return text.builder.history().assemble(conversation satisfies Conversation, { mode: "as-template", now: new Date() });
+  try {
+    return text.builder.history().assemble(conversation, { mode: "as-template", now: new Date() });
+  } catch (error) {
+    if (error instanceof TemplateError) return templateFailure(error);
+    throw error;
+  }
 }
 
 function settingsOf({ temperature, topP, topK, minP }: Sampling): SamplingSettings {

@@ -130,7 +130,8 @@ async function completeIds(server: InferenceServer, request: UpstreamRequest, pr
   const choice = parsed.success ? parsed.data.choices[0] : undefined;
   if (!parsed.success || choice === undefined) return garbled(parsed.success ? "it holds no choice" : firstIssue(parsed.error));
   const ids = choice.token_ids ?? [];
-  if (ids.length === 0 && choice.text !== "") return garbled("it gave no token ids; a prompt of ids needs them");
+  if (ids.length === 0 && choice.text !== "" && typeof choice.stop_reason !== "string")
+    return garbled("it gave no token ids; a prompt of ids needs them");
   const tokens = typeof choice.stop_reason === "string" ? pastStop : checkedTokens([...promptIds], ids, choice.logprobs?.token_logprobs ?? null);
   const usage = parsed.data.usage == null ? { promptTokens: promptIds.length, completionTokens: ids.length } : readUsage(parsed.data.usage);
   const answer: Answer = {

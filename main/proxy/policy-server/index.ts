@@ -1,0 +1,2 @@
+export type { PolicyServer } from "./contract.ts";
+export { servePolicy } from "./serve-policy.ts";
