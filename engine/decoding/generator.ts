@@ -23,6 +23,8 @@ export interface GenerationRequest {
   readonly seed: number;
   /** Name of a published version of the weights. */
   readonly version: string;
+  /** Called when it takes a lane: until then it waited for others. */
+  readonly onStart?: () => void;
 }
 
 export interface Generation {
@@ -164,6 +166,7 @@ export class Generator {
       if (job === undefined) return;
       job.reused = this.#lanes.assign(job, this.#rule);
       job.read = job.reused;
+      job.request.onStart?.();
       this.#counts.promptTokens += job.request.promptIds.length;
     }
   }

@@ -56,6 +56,8 @@ export interface Sample {
   /** Text before the stop string, when it began inside a token; then the ids say less than the text. */
   readonly textBeforeStop: string | null;
   readonly reusedTokens: number;
+  /** Milliseconds from the request's arrival until a lane took it. */
+  readonly queueMs: number;
 }
 
 export interface SamplerCounts {

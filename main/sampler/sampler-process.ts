@@ -27,12 +27,17 @@ class SamplerHandler implements ChildHandler<SamplerAsk, SamplerReply> {
   }
 
   #sample({ endIds, maxTokens, stopStrings, ...request }: SampleRequest, signal: AbortSignal): Promise<SamplerReply> {
+    const arrivedAt = performance.now();
+    let queueMs = 0;
+    const onStart = (): void => {
+      queueMs = performance.now() - arrivedAt;
+    };
     return this.#weights.using(request.version, async (generator) => {
       const decoder = stopStrings.length === 0 ? null : (await this.#text()).streamingDecoder({ skipSpecialTokens: true });
       const stop = { endIds, maxTokens, stopStrings, decoder };
-      const { ids, logprobs, ending, reusedTokens } = await generator.generate({ ...request, stop }, signal);
+      const { ids, logprobs, ending, reusedTokens } = await generator.generate({ ...request, stop, onStart }, signal);
       const textBeforeStop = ending.exact ? null : ending.text;
-      return { type: "sampled", sample: { ids, logprobs, reason: ending.reason, textBeforeStop, reusedTokens } };
+      return { type: "sampled", sample: { ids, logprobs, reason: ending.reason, textBeforeStop, reusedTokens, queueMs } };
     });
   }
 

@@ -102,6 +102,8 @@ const ruleSchema = z
     /** One answer a turn: the n-th is given when the request holds n answers of the policy; the last repeats. */
     steps: z.array(answerSchema).min(1).optional(),
     delayMs: z.number().nonnegative().optional(),
+    /** Waits before that, as in the queue of a busy policy: no part of the agent's time. */
+    queueMs: z.number().nonnegative().optional(),
     fault: faultSchema.optional(),
   })
   .refine((rule) => (rule.answer === undefined) !== (rule.steps === undefined), "needs `answer` or `steps`, not both");

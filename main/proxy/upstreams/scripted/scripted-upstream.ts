@@ -54,6 +54,18 @@ export function createScripted({ id, script, text, tokenizerFolder }: ScriptedOp
     const situation = situationOf(request);
     const state = stateOf(request);
     const chosen = choose(situation, state);
+    const queueMs = chosen?.rule.queueMs ?? 0;
+    await pause(queueMs, signal);
+    return { ...(await answerOrFail(request, situation, state, chosen, signal)), queueMs };
+  }
+
+  async function answerOrFail(
+    request: UpstreamRequest,
+    situation: Situation,
+    state: AttemptState,
+    chosen: ReturnType<typeof choose>,
+    signal: AbortSignal,
+  ): Promise<UpstreamResult> {
     await pause(chosen?.rule.delayMs ?? script.delayMs, signal);
     const fault = chosen?.rule.fault;
     if (chosen !== null && fault !== undefined && count(state.faulted, chosen.rule) <= fault.times) {
@@ -115,6 +127,7 @@ export function createScripted({ id, script, text, tokenizerFolder }: ScriptedOp
     kind: "scripted",
     capture: "ids+logprobs",
     takesTokenIds: true,
+    reportsQueue: script.rules.some((rule) => rule.queueMs !== undefined),
     contextWindow: script.contextWindow,
     tokenizerFolder,
     complete,
