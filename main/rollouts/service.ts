@@ -80,7 +80,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   return {
     ...createOpenExperiments(options, runner, upstreams),
     async startExperiment(given) {
-      const spec = experimentSpecSchema.parse(given);
+      const spec = await withFixedPolicies(experimentSpecSchema.parse(given));
       await requireSandbox(sandboxes[spec.sandbox]);
       const id = experimentId(store);
       await holdPolicies(id, spec);
@@ -148,6 +148,11 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   function endLeft(experiment: ExperimentRecord, left: readonly RolloutRecord[]): void {
     for (const rollout of left) endCancelled(store, rollout, rulesOf(specOf(experiment)));
     endExperimentIfDone(experiment.id);
+  }
+
+  /** What a name like `training:RUN@last` means is settled when the experiment begins, and stays so. */
+  async function withFixedPolicies(spec: ExperimentSpec): Promise<ExperimentSpec> {
+    return { ...spec, policies: await Promise.all(spec.policies.map((policy) => options.policies.pin(policy))) };
   }
 
   /** A policy that cannot be resolved, or not be used as the spec wants, refuses the experiment. */
