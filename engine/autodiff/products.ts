@@ -30,8 +30,8 @@ export function gemm(tape: Tape, left: Value, right: Value, options: GemmOptions
   ]);
 }
 
-/** Tables with at most so many rows get their gradient as a product with one-hot rows; scattering is sequential but needs no [n, rows]. */
-const largestOneHot = 2048;
+/** Tables with at most so many rows get their gradient as a product with one-hot rows, which is then less work than scattering one by one. */
+const largestOneHot = 512;
 
 /** Rows of `table` [rows, width] at `indices` [n] → [n, width]. */
 export function gatherRows(tape: Tape, table: Value, indices: Value): Value {
@@ -43,7 +43,7 @@ export function gatherRows(tape: Tape, table: Value, indices: Value): Value {
 }
 
 /** Gradient of a table whose rows `indices` [n] received `updates` [n, width], on top of what has accumulated. */
-export function addRows(tape: Tape, table: Value, indices: Value, updates: Value, accumulated: Value | null): Value {
+function addRows(tape: Tape, table: Value, indices: Value, updates: Value, accumulated: Value | null): Value {
   const { graph } = tape;
   const shape = table.shape.map(knownSize);
   const rows = knownSize(table.shape[0]);

@@ -5,7 +5,6 @@
  */
 import { type Graph, knownSize, operations as op, type Value } from "../onnx/index.ts";
 import { barrier } from "./checkpoint.ts";
-import { addRows } from "./products.ts";
 import { plus, type Seed, type Tape } from "./tape.ts";
 
 export interface TokenHead {
@@ -30,7 +29,7 @@ interface Part {
   readonly logprobs: Value;
   readonly entropy: Value | null;
   readonly byHidden: Value | null;
-  /** p·(w + u·(z − lse + H)), negated: the gradient by the logits but for the target's own w. */
+  /** w·[j = t] − p·(w + u·(z − lse + H)). */
   readonly byLogits: Value | null;
   readonly hidden: Value;
 }
@@ -58,10 +57,7 @@ export function tokenHead(tape: Tape, hidden: Value, table: Value, targets: Valu
   const seeds: Seed[] = [];
   const byHidden = parts.flatMap((part) => (part.byHidden === null ? [] : [part.byHidden]));
   if (byHidden.length > 0) seeds.push({ value: hidden, gradient: op.concatenate(graph, byHidden, 0) });
-  if (byTable !== null && coefficients !== null) {
-    const pulled = op.multiply(graph, hidden, coefficients.logprob);
-    seeds.push({ value: table, gradient: addRows(tape, table, targets, pulled, byTable) });
-  }
+  if (byTable !== null) seeds.push({ value: table, gradient: byTable });
   const entropies = parts.flatMap((part) => (part.entropy === null ? [] : [part.entropy]));
   return {
     logprobs: op.concatenate(
@@ -85,7 +81,8 @@ function headOfChunk(
   const logits = op.gemm(graph, hidden, table, { transposeRight: true });
   const shares = op.softmax(graph, logits);
   const normaliser = logSumExp(graph, logits, shares);
-  const chosen = op.gatherElements(graph, logits, op.reshape(graph, targets, [rows, 1]));
+  const column = op.reshape(graph, targets, [rows, 1]);
+  const chosen = op.gatherElements(graph, logits, column);
   const logprobs = op.subtract(graph, chosen, normaliser);
   const entropy =
     options.withEntropy || options.entropyShare !== null
@@ -97,9 +94,8 @@ function headOfChunk(
     const surprise = op.add(graph, op.subtract(graph, logits, normaliser), entropy);
     pull = plus(graph, op.multiply(graph, surprise, options.entropyShare), pull);
   }
-  const byLogits = op.multiply(graph, shares, op.negate(graph, pull));
-  const target = op.multiply(graph, op.cast(graph, op.gatherRows(graph, table, targets), graph.float), options.logprob);
-  return { logprobs, entropy, byLogits, byHidden: op.gemm(graph, byLogits, graph.again(table), { addend: target }), hidden };
+  const byLogits = op.addToElements(graph, op.multiply(graph, shares, op.negate(graph, pull)), column, options.logprob);
+  return { logprobs, entropy, byLogits, byHidden: op.gemm(graph, byLogits, graph.again(table)), hidden };
 }
 
 /**

@@ -115,6 +115,11 @@ export function gatherElements(graph: Graph, value: Value, indices: Value): Valu
   return graph.node("GatherElements", [value, indices], indices.shape, { attributes: { axis: 1 } });
 }
 
+/** `base` [rows, width] with `updates` [rows, 1] added to one element of each row: indices [rows, 1]. */
+export function addToElements(graph: Graph, base: Value, indices: Value, updates: Value): Value {
+  return graph.node("ScatterElements", [base, indices, updates], base.shape, { attributes: { reduction: "add", axis: 1 } });
+}
+
 /**
  * `base` [rows, width] with `updates` [n, width] added at row numbers `indices` [n]. ScatterElements, because the CPU kernel of
  * ScatterND races on rows that occur twice.
