@@ -10,6 +10,7 @@ export default defineConfig([
       "store-worker": "main/store/background/worker.ts",
       "sampler-process": "main/sampler/sampler-process.ts",
       "trainer-process": "main/training/embedded/trainer-process.ts",
+      "launcher-process": "main/sandboxes/local/launcher-process.mjs",
     },
     platform: "node",
     external: native,

@@ -89,6 +89,27 @@ export interface SandboxProgram {
   readonly ended: Promise<void>;
 }
 
+/** What is at a path; links are looked at, not through. */
+export type PlainFile =
+  | { readonly state: "missing" }
+  | { readonly state: "file"; readonly bytes: Uint8Array }
+  /** Not a plain file, or over the limit; `reason` completes "reward.json is …". */
+  | { readonly state: "unreadable"; readonly reason: string };
+
+/**
+ * A box's files as the service itself reaches them, without a process inside. Meant for when nothing runs there. Paths are followed
+ * inside the box; of `path` itself no link is.
+ */
+export interface DirectFiles {
+  /** Makes an empty folder of the box's user, whatever is there now; null, or a phrase on why it cannot be made. */
+  freshFolder(path: string, mode: number): Promise<string | null>;
+  readPlain(path: string, limitBytes: number): Promise<PlainFile>;
+  /** Bytes and number of entries below a folder; looks at no more than a little over `entryLimit` of them. */
+  measure(path: string, entryLimit: number): Promise<{ readonly bytes: number; readonly entries: number }>;
+  /** Search path for programs in which no folder is the agent's. */
+  readonly systemPath: readonly string[];
+}
+
 export interface Sandbox {
   readonly kind: SandboxKind;
   readonly isolation: IsolationReport;
@@ -96,6 +117,8 @@ export interface Sandbox {
   readonly fingerprint: Readonly<Record<string, string>>;
   /** Base of every model URL as seen inside, e.g. `http://127.0.0.1:8790`; null when there is no proxy link. */
   readonly modelBaseHost: string | null;
+  /** Null where only a process inside reaches the files. */
+  readonly direct: DirectFiles | null;
   /** Makes a harness visible. A sandbox starts at its first use, and mounts are fixed then: call it before any exec or copy. */
   provide(harness: HarnessMount): Promise<void>;
   /** Copies a host file to, or the content of a host folder into, an absolute path inside; missing parents are made. */

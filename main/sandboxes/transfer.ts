@@ -1,5 +1,5 @@
 /**
- * Files in and out, for every kind of sandbox, as tar streams that are packed or unpacked *inside*: a path is resolved in the box's own
+ * Files in and out of sandboxes whose files the service cannot reach itself, as tar streams that are packed or unpacked *inside*: a path is resolved in the box's own
  * file system, so a link that an agent planted can lead nowhere else. Coming out, only plain files and folders are written;
  * links, devices and sockets are left behind, and the size is bounded.
  */
@@ -10,11 +10,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import tar from "tar-fs";
 import { WorkbenchError } from "../errors.ts";
-import { sandboxError } from "./sandbox-error.ts";
-
-/** Tar bytes in one direction. */
-const transferLimitBytes = 4 * 1024 ** 3;
-const entryLimit = 200_000;
+import { absoluteInside, entryLimit, tooMuch, transferLimitBytes, transferLimitText } from "./transfer-limits.ts";
 
 /** The library's type forgets the target of a hard link. */
 type Header = tar.Headers & { linkname?: string | null };
@@ -97,18 +93,8 @@ function boundedBytes(insidePath: string): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, next) {
       total += chunk.length;
-      if (total > transferLimitBytes) next(tooMuch(insidePath, `${transferLimitBytes / 1024 ** 3} GiB`));
+      if (total > transferLimitBytes) next(tooMuch(insidePath, transferLimitText));
       else next(null, chunk);
     },
   });
-}
-
-function tooMuch(insidePath: string, limit: string): WorkbenchError {
-  return sandboxError("disk-full", `${insidePath} is more than ${limit}; it was not copied out.`, "Keep less there, or declare a narrower artifact.");
-}
-
-function absoluteInside(path: string): string {
-  const plain = posix.normalize(path).replace(/(?<=.)\/+$/, "");
-  if (plain.startsWith("/") && plain !== "/") return plain;
-  throw new WorkbenchError("sandbox", `"${path}" is no absolute path of a file or folder in a sandbox.`, "Give a path such as /app/notes.txt.");
 }

@@ -28,6 +28,7 @@ export class DockerSandbox implements Sandbox {
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
   readonly modelBaseHost: string | null;
+  readonly direct = null;
   readonly #options: DockerSandboxOptions;
   readonly #running = new Set<object>();
   #harness: HarnessMount | null = null;

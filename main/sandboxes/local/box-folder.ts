@@ -1,7 +1,8 @@
 /** What one local sandbox has on disk: its writable folders and a record by which a later service finds and ends it. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
@@ -28,67 +29,97 @@ export const writableFolders = {
   vartmp: "/var/tmp",
 } as const;
 
-/** Minimal account and name-service files; `agent` is the one user. The resolver points at nothing, so that look-ups fail at once. */
-export const accountFiles: Readonly<Record<string, string>> = {
-  passwd: "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/sh\n",
-  group: "root:x:0:\nagent:x:1000:\n",
-  hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
-  hostname: "sandbox\n",
-  "resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
-  "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-};
+const folders = [...Object.keys(writableFolders), "work", "logs/agent", "logs/verifier", "logs/artifacts"];
 
-export async function createBoxFolder(parent: string, record: BoxRecord, identity: BoxIdentity): Promise<string> {
-  const folder = join(parent, randomBytes(6).toString("hex"));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeBoxRecord(folder, record);
-  const made = [...Object.keys(writableFolders), "etc", "work"];
-  await Promise.all(made.map((name) => mkdir(join(folder, name), { mode: 0o755 })));
-  await Promise.all(["agent", "verifier", "artifacts"].map((name) => mkdir(join(folder, "logs", name), { mode: 0o755 })));
-  await Promise.all(Object.entries(accountFiles).map(([name, text]) => writeFile(join(folder, "etc", name), text, { mode: 0o644 })));
-  if (identity.lent) {
-    const given = ["", ...made.filter((name) => name !== "etc"), "logs/agent", "logs/verifier", "logs/artifacts"];
-    await Promise.all(given.map((name) => chown(join(folder, name), identity.uid, identity.gid)));
+export function createBoxFolder(parent: string, name: string, record: BoxRecord, identity: BoxIdentity): string {
+  const folder = join(parent, name);
+  mkdirSync(folder, { mode: 0o700 });
+  writeBoxRecord(folder, record);
+  for (const path of folders) {
+    const made = join(folder, path);
+    mkdirSync(made);
+    // Exactly, whatever the service's umask.
+    chmodSync(made, 0o755);
+    if (identity.lent) chownSync(made, identity.uid, identity.gid);
   }
+  if (identity.lent) chownSync(folder, identity.uid, identity.gid);
   return folder;
 }
 
-export async function writeBoxRecord(folder: string, record: BoxRecord): Promise<void> {
+/** Makes the folder that boxes come and go in. */
+export function makeBoxParent(parent: string): void {
+  mkdirSync(parent, { recursive: true });
+  chmodSync(parent, 0o711);
+}
+
+export function boxName(): string {
+  return randomBytes(6).toString("hex");
+}
+
+export function writeBoxRecord(folder: string, record: BoxRecord): void {
   const beside = join(folder, "box.json.new");
-  await writeFile(beside, JSON.stringify(record), { mode: 0o600 });
-  await rename(beside, join(folder, "box.json"));
+  writeFileSync(beside, JSON.stringify(record), { mode: 0o600 });
+  renameSync(beside, join(folder, "box.json"));
 }
 
 /** Every box folder; the record is null where the service died before it was whole. */
-export async function boxFolders(parent: string): Promise<readonly { readonly folder: string; readonly record: BoxRecord | null }[]> {
-  const names = await readdir(parent).catch(() => []);
-  return Promise.all(
-    names.map(async (name) => {
-      const folder = join(parent, name);
-      return { folder, record: await readRecord(join(folder, "box.json")) };
-    }),
-  );
+export function boxFolders(parent: string): readonly { readonly folder: string; readonly record: BoxRecord | null }[] {
+  return namesIn(parent).map((name) => {
+    const folder = join(parent, name);
+    return { folder, record: readRecord(join(folder, "box.json")) };
+  });
 }
 
-async function readRecord(path: string): Promise<BoxRecord | null> {
-  const text = await readFile(path, "utf8").catch(() => null);
-  if (text === null) return null;
+function namesIn(folder: string): readonly string[] {
   try {
-    return recordSchema.parse(JSON.parse(text));
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readRecord(path: string): BoxRecord | null {
+  try {
+    return recordSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
     return null;
   }
 }
+
+/** Up to so many entries are removed at once, which is many times cheaper than one by one in worker threads. */
+const atOnceEntries = 500;
 
 /**
  * Removes a tree that an agent may have made hard to remove: folders without permissions are opened first, links never followed. The
  * system's own programs do what is left, since they step down folder by folder and know no path that is too long.
  */
 export async function removeTree(path: string): Promise<void> {
+  if (removeSmallTree(path)) return;
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
     await promisify(execFile)("chmod", ["-R", "--quiet", "u+rwX", "--", path]).catch(() => undefined);
     await promisify(execFile)("rm", ["-rf", "--", path]);
+  }
+}
+
+/** False when it is large or hard to remove; some of it may be gone then. */
+function removeSmallTree(path: string): boolean {
+  let left = atOnceEntries;
+  const remove = (folder: string): boolean => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      left -= 1;
+      if (left < 0) return false;
+      const child = join(folder, entry.name);
+      if (!entry.isDirectory()) unlinkSync(child);
+      else if (!remove(child)) return false;
+    }
+    rmdirSync(folder);
+    return true;
+  };
+  try {
+    return remove(path);
+  } catch {
+    return false;
   }
 }

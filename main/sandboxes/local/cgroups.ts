@@ -4,10 +4,12 @@
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { access, constants, mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { access, constants, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { SystemTools } from "./system-tools.ts";
 
 const run = promisify(execFile);
 
@@ -25,7 +27,7 @@ export type CgroupRoot =
 export interface BoxCgroups {
   readonly folders: readonly string[];
   /** Times the kernel killed something in this box for want of memory. */
-  outOfMemoryKills(): Promise<number>;
+  outOfMemoryKills(): number;
 }
 
 const oneMegabyte = 1024 ** 2;
@@ -96,77 +98,86 @@ async function firstWritable(folders: readonly string[]): Promise<string | undef
 }
 
 async function worksReally(root: CgroupRoot): Promise<boolean> {
+  const name = `probe-${randomBytes(6).toString("hex")}`;
   try {
-    const groups = await createCgroups(root, `probe-${randomBytes(6).toString("hex")}`, { cpus: 1, memoryMb: 64, processes: 16 });
-    try {
-      // Making a group is one right, moving a process into it another.
-      const [program = "", ...args] = joinCgroups(groups.folders, ["true"]);
-      await run(program, args);
-      return true;
-    } finally {
-      await removeCgroups(groups.folders);
-    }
+    const groups = createCgroups(root, name, { cpus: 1, memoryMb: 64, processes: 16 });
+    // Making a group is one right, moving a process into it another.
+    const [program = "", ...args] = joinCgroups({ sh: "/bin/sh" }, groups.folders, ["true"]);
+    await run(program, args);
+    return true;
   } catch {
     return false;
+  } finally {
+    await removeCgroups(cgroupFolders(root, name, true));
   }
 }
 
-/** `command`, run by a shell that first moves itself into the groups. */
-export function joinCgroups(folders: readonly string[], command: readonly string[]): readonly string[] {
-  if (folders.length === 0) return command;
-  const script = `for group in ${folders.map((folder) => `'${folder}'`).join(" ")}; do echo 0 > "$group/cgroup.procs" || exit 125; done; exec "$@"`;
-  return ["/bin/sh", "-c", script, "sh", ...command];
+/** `command`, run by a shell that first moves itself into the groups and allows no core dumps. */
+export function joinCgroups(tools: Pick<SystemTools, "sh">, folders: readonly string[], command: readonly string[]): readonly string[] {
+  const groups =
+    folders.length === 0
+      ? ""
+      : `for group in ${folders.map((folder) => `'${folder}'`).join(" ")}; do echo 0 > "$group/cgroup.procs" || exit 125; done; `;
+  return [tools.sh, "-c", `${groups}ulimit -c 0; exec "$@"`, "sh", ...command];
 }
 
-export async function createCgroups(root: CgroupRoot, name: string, limits: BoxLimits): Promise<BoxCgroups> {
-  const group = `openforge-${name}`;
+/** Folders of a box's groups, by which a later service finds them. */
+export function cgroupFolders(root: CgroupRoot, name: string, cpu: boolean): readonly string[] {
+  const parents = root.version === 2 ? [root.folder] : [root.memory, root.pids, ...(cpu && root.cpu !== null ? [root.cpu] : [])];
+  return parents.map((parent) => join(parent, `openforge-${name}`));
+}
+
+/** Whoever gives it up, also after an error, removes the groups by `cgroupFolders`. */
+export function createCgroups(root: CgroupRoot, name: string, limits: BoxLimits): BoxCgroups {
+  const folders = cgroupFolders(root, name, limits.cpus !== null);
+  for (const folder of folders) mkdirSync(folder);
+  const [memory = "", pids = memory, cpu] = folders;
   const memoryBytes = String(Math.round(limits.memoryMb * oneMegabyte));
-  const made: string[] = [];
-  const make = async (parent: string, settings: Readonly<Record<string, string>>): Promise<void> => {
-    const folder = join(parent, group);
-    await mkdir(folder);
-    made.push(folder);
-    for (const [file, value] of Object.entries(settings)) await writeFile(join(folder, file), value);
-  };
-  try {
-    if (root.version === 1) {
-      await make(root.memory, { "memory.limit_in_bytes": memoryBytes });
-      // Absent where the kernel does not account for swap.
-      await writeFile(join(root.memory, group, "memory.memsw.limit_in_bytes"), memoryBytes, { flag: "r+" }).catch(ignoreAbsent);
-      await make(root.pids, { "pids.max": String(limits.processes) });
-      if (root.cpu !== null && limits.cpus !== null) {
-        await make(root.cpu, { "cpu.cfs_period_us": String(period), "cpu.cfs_quota_us": String(Math.round(limits.cpus * period)) });
-      }
-    } else {
-      const cpu = root.cpu && limits.cpus !== null ? { "cpu.max": `${Math.round(limits.cpus * period)} ${period}` } : {};
-      await make(root.folder, { "memory.max": memoryBytes, "pids.max": String(limits.processes), ...cpu });
-      await writeFile(join(root.folder, group, "memory.swap.max"), "0", { flag: "r+" }).catch(ignoreAbsent);
+  const quota = limits.cpus === null ? null : String(Math.round(limits.cpus * period));
+  const set = (folder: string, file: string, value: string): void => writeFileSync(join(folder, file), value);
+  if (root.version === 1) {
+    set(memory, "memory.limit_in_bytes", memoryBytes);
+    setIfThere(join(memory, "memory.memsw.limit_in_bytes"), memoryBytes);
+    set(pids, "pids.max", String(limits.processes));
+    if (cpu !== undefined && quota !== null) {
+      set(cpu, "cpu.cfs_period_us", String(period));
+      set(cpu, "cpu.cfs_quota_us", quota);
     }
-  } catch (error) {
-    await removeCgroups(made);
-    throw error;
+  } else {
+    set(memory, "memory.max", memoryBytes);
+    setIfThere(join(memory, "memory.swap.max"), "0");
+    set(memory, "pids.max", String(limits.processes));
+    if (root.cpu && quota !== null) set(memory, "cpu.max", `${quota} ${period}`);
   }
-  const counter = root.version === 1 ? join(root.memory, group, "memory.oom_control") : join(root.folder, group, "memory.events");
-  return {
-    folders: made,
-    outOfMemoryKills: async () => Number(/^oom_kill (\d+)$/m.exec(await readFile(counter, "utf8").catch(() => ""))?.[1] ?? 0),
-  };
+  const counter = join(memory, root.version === 1 ? "memory.oom_control" : "memory.events");
+  return { folders, outOfMemoryKills: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(counter, "utf8"))?.[1] ?? 0) };
 }
 
-function ignoreAbsent(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOENT" && error.code !== "EOPNOTSUPP") throw error;
+/** The kernel may not account for swap. */
+function setIfThere(file: string, value: string): void {
+  try {
+    writeFileSync(file, value, { flag: "r+" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "EOPNOTSUPP") throw error;
+  }
 }
 
 /** The kernel keeps a group busy for a moment after its last process; a group that is gone already is fine. */
 export async function removeCgroups(folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const error = await rmdir(folder).then(
-        () => null,
-        (failure: NodeJS.ErrnoException) => failure,
-      );
-      if (error === null || error.code !== "EBUSY") break;
-      await delay(10);
+    for (let pause = 1, left = 1_000; left > 0; left -= pause, pause = Math.min(pause * 2, 20)) {
+      if (!isBusy(folder)) break;
+      await delay(pause);
     }
   }
+}
+
+function isBusy(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EBUSY";
+  }
+  return false;
 }

@@ -13,23 +13,20 @@ describe.skipIf(process.platform !== "linux")("processes of this machine", () =>
     const folder = mkdtempSync(join(tmpdir(), "of-processes-"));
     const child = spawn("sh", ["-c", script], { env: { ...process.env, TMP: folder, MARK: "yes" }, detached: true, stdio: "ignore" });
     const pid = child.pid ?? 0;
-    const list = async (): Promise<readonly number[]> => {
-      const namespace = await pidNamespace(process.pid);
-      return processesOf(await namespaceMembers(namespace ?? ""), pid, "MARK=yes");
-    };
-    for (let look = 0; look < 200 && (await list()).length < 4; look += 1) await delay(10);
-    expect(await list()).toHaveLength(4);
+    const list = (): readonly number[] => processesOf(namespaceMembers(pidNamespace(process.pid) ?? ""), pid, "MARK=yes");
+    for (let look = 0; look < 200 && list().length < 4; look += 1) await delay(10);
+    expect(list()).toHaveLength(4);
     const ended = once(child, "exit");
     expect(await killUntilNone(list, 5000)).toBe(true);
     await ended;
-    expect(await list()).toEqual([]);
-    expect(await processStat(pid)).toBeNull();
+    expect(list()).toEqual([]);
+    expect(processStat(pid)).toBeNull();
     killQuietly(pid);
     rmSync(folder, { recursive: true });
   });
 
   it("are told apart from later ones of the same number by their start", async () => {
-    const own = await processStat(process.pid);
+    const own = processStat(process.pid);
     expect(own?.parent).toBe(process.ppid);
     expect(Number(own?.startTime)).toBeGreaterThan(0);
   });

@@ -1,5 +1,5 @@
 /** What the kernel says about processes, read from /proc of the service's own machine. */
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 interface ProcessStat {
@@ -11,8 +11,8 @@ interface ProcessStat {
 }
 
 /** Null = there is no such process (any more). */
-export async function processStat(pid: number): Promise<ProcessStat | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+export function processStat(pid: number): ProcessStat | null {
+  const text = unlessGone(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   if (text === null) return null;
   // The name in brackets may hold spaces and brackets itself; the numbers begin behind the last one.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -22,25 +22,46 @@ export async function processStat(pid: number): Promise<ProcessStat | null> {
 }
 
 /** Name of a process's PID namespace, e.g. `pid:[4026532181]`. */
-export async function pidNamespace(pid: number): Promise<string | null> {
-  return readlink(`/proc/${pid}/ns/pid`).catch(() => null);
+export function pidNamespace(pid: number): string | null {
+  return unlessGone(() => readlinkSync(`/proc/${pid}/ns/pid`));
 }
 
-/** Living processes of one PID namespace, by their numbers on this machine. */
-export async function namespaceMembers(namespace: string): Promise<readonly number[]> {
-  const numbers = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-  const members = await Promise.all(numbers.map(async (pid) => ((await pidNamespace(pid)) === namespace ? pid : null)));
-  return members.filter((pid) => pid !== null);
+/** A process may end while it is looked at, and some may not be looked at. */
+function unlessGone(look: () => string): string | null {
+  try {
+    return look();
+  } catch (error) {
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
+  }
+}
+
+/**
+ * Living processes of one PID namespace, by their numbers on this machine. `groups`: files that list the processes of control groups
+ * which hold all of them; without any, the whole machine is looked through.
+ */
+export function namespaceMembers(namespace: string, groups: readonly string[] = []): readonly number[] {
+  const numbers = groups.length === 0 ? allProcesses() : new Set(groups.flatMap(listed));
+  return [...numbers].filter((pid) => pidNamespace(pid) === namespace);
+}
+
+function allProcesses(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function listed(file: string): readonly number[] {
+  return (unlessGone(() => readFileSync(file, "utf8")) ?? "").split("\n").filter(Boolean).map(Number);
 }
 
 /**
  * Of `members`, those that one exec started: in its session, with its mark in their environment, or below such a process.
  * A program that clears its environment, leaves the session and outlives its parent is not recognised; `killAll` gets it.
  */
-export async function processesOf(members: readonly number[], session: number, mark: string): Promise<readonly number[]> {
-  const stats = (await Promise.all(members.map(processStat))).filter((stat) => stat !== null);
-  const marked = await Promise.all(stats.map(async (stat) => stat.session === session || (await hasInEnvironment(stat.pid, mark))));
-  const found = new Set(stats.filter((_, index) => marked[index]).map((stat) => stat.pid));
+export function processesOf(members: readonly number[], session: number, mark: string): readonly number[] {
+  const stats = members.map(processStat).filter((stat) => stat !== null);
+  const found = new Set(stats.filter((stat) => stat.session === session || hasInEnvironment(stat.pid, mark)).map((stat) => stat.pid));
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const stat of stats) if (found.has(stat.parent)) found.add(stat.pid);
@@ -48,20 +69,20 @@ export async function processesOf(members: readonly number[], session: number, m
   return [...found];
 }
 
-async function hasInEnvironment(pid: number, entry: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+function hasInEnvironment(pid: number, entry: string): boolean {
+  const environment = unlessGone(() => readFileSync(`/proc/${pid}/environ`, "utf8")) ?? "";
   return environment.split("\0").includes(entry);
 }
 
 /** Kills what `list` names, again and again, until it names nothing. False when something still lives after `timeoutMs`. */
 export async function killUntilNone(
-  list: () => Promise<readonly number[]>,
+  list: () => readonly number[],
   timeoutMs: number,
   also: () => Promise<void> = async () => undefined,
 ): Promise<boolean> {
   const end = Date.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
-    const pids = await list();
+    const pids = list();
     if (pids.length === 0) return true;
     for (const pid of pids) killQuietly(pid);
     if (Date.now() > end) return false;

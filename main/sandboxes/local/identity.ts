@@ -4,12 +4,12 @@
  * this number could not reach by itself in a private mount namespace first.
  */
 import { randomInt } from "node:crypto";
+import type { SystemTools } from "./system-tools.ts";
 
 export interface BoxIdentity {
   readonly uid: number;
   readonly gid: number;
-  /** Command prefix that turns into this identity; empty where nothing is to change. */
-  readonly become: readonly string[];
+  /** Not the service's own. */
   readonly lent: boolean;
 }
 
@@ -19,7 +19,13 @@ const lentRange = { first: 2_000_000_000, last: 2_100_000_000 };
 export function chooseIdentity(): BoxIdentity {
   const uid = process.geteuid?.() ?? 0;
   const gid = process.getegid?.() ?? 0;
-  if (uid !== 0) return { uid, gid, become: [], lent: false };
+  if (uid !== 0) return { uid, gid, lent: false };
   const number = randomInt(lentRange.first, lentRange.last);
-  return { uid: number, gid: number, become: ["setpriv", `--reuid=${number}`, `--regid=${number}`, "--clear-groups"], lent: true };
+  return { uid: number, gid: number, lent: true };
+}
+
+/** Command prefix that turns into this identity; nothing behind it gains privileges where `closed`. */
+export function becomeUser(tools: SystemTools, { uid, gid, lent }: BoxIdentity, closed: boolean): readonly string[] {
+  const change = [...(lent ? [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"] : []), ...(closed ? ["--no-new-privs"] : [])];
+  return change.length === 0 ? [] : [tools.setpriv, ...change, "--"];
 }

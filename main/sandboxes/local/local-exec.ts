@@ -1,21 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ExecRequest, ExecResult } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
-import { sandboxError, sandboxLost } from "../sandbox-error.ts";
+import { sandboxLost } from "../sandbox-error.ts";
 import { type BoxCgroups, joinCgroups } from "./cgroups.ts";
-import { killQuietly, killUntilNone, processesOf } from "./host-processes.ts";
-import { becomeAgent, type Namespace, toolEnvironment } from "./namespace.ts";
+import { killUntilNone, processesOf } from "./host-processes.ts";
+import type { LaunchEnd, Launched, Launcher } from "./launcher.ts";
+import type { Namespace } from "./namespace.ts";
+import type { SystemTools } from "./system-tools.ts";
 
 const killLimitMs = 5_000;
-/** After the main process: how long its last words may still be under way, and how long a background child may go on talking. */
-const quietMs = 40;
-const lastWordsMs = 1_000;
 const lostWithinMs = 250;
 
 export interface ExecPlace {
+  readonly launcher: Launcher;
+  readonly tools: SystemTools;
   readonly namespace: Namespace;
   readonly cgroups: BoxCgroups | null;
   /** `prlimit` options for what no cgroup limits. */
@@ -23,38 +23,54 @@ export interface ExecPlace {
 }
 
 export interface RunningExec {
-  readonly child: ChildProcess;
-  /** `NAME=value` in the environment of everything this exec starts. */
-  readonly mark: string;
   /** Ends what it started; resolves when nothing of it is left. */
   kill(): Promise<void>;
 }
 
-/** Starts a program inside, with pipes for its three streams (standard input empty unless `withInput`). */
-export function startInside(place: ExecPlace, request: Pick<ExecRequest, "command" | "env">, cwd: string, withInput: boolean): RunningExec {
-  const mark = `OPENFORGE_EXEC=${randomUUID()}`;
-  const env = Object.entries(request.env ?? {}).map(([name, value]) => `${name}=${value}`);
-  const { namespace } = place;
-  const inside = [...namespace.enter, "prlimit", "--core=0", ...place.processLimits, ...becomeAgent, "env", "-i", "-C", cwd, mark, ...env];
-  const [program = "", ...args] = joinCgroups(place.cgroups?.folders ?? [], [...inside, ...request.command]);
-  const child = spawn(program, args, {
-    cwd: "/",
-    env: toolEnvironment(),
-    detached: true,
-    stdio: [withInput ? "pipe" : "ignore", "pipe", "pipe"],
-  });
-  return { child, mark, kill: () => killTree(namespace, child, mark) };
+export const standardEnvironment: Readonly<Record<string, string>> = {
+  PATH: "/opt/openforge/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  HOME: "/home/agent",
+  USER: "agent",
+  LOGNAME: "agent",
+  SHELL: "/bin/sh",
+  LANG: "C.UTF-8",
+  TZ: "UTC",
+};
+
+/** Name of the variable by which everything that one exec started is found again. */
+const markName = "OPENFORGE_EXEC";
+
+/**
+ * From the service to the command, each step a program that becomes the next one: into the control groups, to the box's user, into the
+ * namespaces, to the agent. What would change how those programs themselves run is set only behind the last of them.
+ */
+function launcherCommand(
+  place: ExecPlace,
+  request: Pick<ExecRequest, "command">,
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): readonly string[] {
+  const { tools, namespace, cgroups, processLimits } = place;
+  const limits = processLimits.length === 0 ? [] : [tools.prlimit, ...processLimits, "--"];
+  const becomeAgent = [tools.unshare, "--user", "--map-user=1000", "--map-group=1000", `--wd=${cwd}`, "--"];
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const own = isHarmless(env) ? [] : [tools.env, "-i", ...settings];
+  return joinCgroups(tools, cgroups?.folders ?? [], [...limits, ...namespace.enter, ...becomeAgent, ...own, ...request.command]);
+}
+
+/** Whether our own tools may run with these variables: none of them makes a program load code or look elsewhere. */
+function isHarmless(env: Readonly<Record<string, string>>): boolean {
+  return Object.entries(env).every(([name, value]) => name === markName || standardEnvironment[name] === value);
 }
 
 /** The process group from outside, then whatever left it; the whole box when even that does not end. */
-async function killTree(namespace: Namespace, child: ChildProcess, mark: string): Promise<void> {
-  const group = child.pid;
-  if (group === undefined) return;
-  const list = async (): Promise<readonly number[]> => processesOf(await namespace.members(), group, mark);
-  if (child.exitCode === null && child.signalCode === null) killQuietly(-group);
+async function killTree(namespace: Namespace, launched: Launched, mark: string): Promise<void> {
+  launched.kill();
+  const list = (): readonly number[] => processesOf(namespace.members(), launched.pid ?? Number.NaN, mark);
   if (!(await killUntilNone(list, killLimitMs))) await namespace.killAll();
 }
 
+/** `cwd` is a folder inside that is known to be there. */
 export async function execInside(
   place: ExecPlace,
   request: ExecRequest,
@@ -63,18 +79,20 @@ export async function execInside(
   signal: AbortSignal | undefined,
 ): Promise<ExecResult> {
   signal?.throwIfAborted();
-  const killsBefore = (await place.cgroups?.outOfMemoryKills()) ?? 0;
-  const exec = startInside(place, request, cwd, request.stdin !== undefined);
-  const { child } = exec;
-  running.add(exec);
+  const killsBefore = place.cgroups?.outOfMemoryKills() ?? 0;
   const output = new KeptOutput(request.outputLimitBytes, request.onOutput);
-  child.stdout?.on("data", (chunk: Buffer) => output.push("stdout", chunk));
-  child.stderr?.on("data", (chunk: Buffer) => output.push("stderr", chunk));
-  if (request.stdin !== undefined) {
-    // A program that does not read its input ends the pipe; that is its right.
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(request.stdin);
-  }
+  const mark = randomUUID();
+  const env = { ...standardEnvironment, ...request.env, [markName]: mark };
+  const command = launcherCommand(place, request, env, cwd);
+  const launched = place.launcher.launch({
+    command,
+    env: isHarmless(env) ? env : standardEnvironment,
+    ...(request.stdin === undefined ? {} : { input: request.stdin }),
+    outputLimitBytes: request.outputLimitBytes,
+    onOutput: (stream, bytes) => output.push(stream === 1 ? "stdout" : "stderr", bytes),
+  });
+  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`) };
+  running.add(exec);
   let timedOut = false;
   let killed: Promise<void> | null = null;
   const kill = (): void => {
@@ -87,24 +105,21 @@ export async function execInside(
   }, request.timeoutMs);
   signal?.addEventListener("abort", kill, { once: true });
   try {
-    const end = await mainProcessEnd(child);
+    const end = await launched.end;
     clearTimeout(timer);
-    await lastWords(child, output);
     await killed;
     signal?.throwIfAborted();
     // Killed by nobody here: the box itself may be ending, which takes a moment to be seen.
     const unexplained = end.signal === "SIGKILL" && !timedOut && running.has(exec);
     for (let waited = 0; unexplained && place.namespace.alive && waited < lostWithinMs; waited += 10) await delay(10);
     if (!place.namespace.alive) throw sandboxLost("its first process ended");
-    const killedByUs = timedOut || !running.has(exec);
-    if (end.code === 125) throwIfRefused(Buffer.from(output.bytes("stderr")).toString());
     return {
-      exitCode: killedByUs ? null : exitCodeOf(end),
+      exitCode: timedOut || !running.has(exec) ? null : exitCodeOf(end),
       timedOut,
       stdout: output.bytes("stdout"),
       stderr: output.bytes("stderr"),
-      droppedBytes: output.droppedBytes,
-      outOfMemory: ((await place.cgroups?.outOfMemoryKills()) ?? 0) > killsBefore,
+      droppedBytes: end.droppedBytes,
+      outOfMemory: (place.cgroups?.outOfMemoryKills() ?? 0) > killsBefore,
     };
   } finally {
     clearTimeout(timer);
@@ -113,40 +128,8 @@ export async function execInside(
   }
 }
 
-/** The launcher's own complaint comes as the command's only words. */
-function throwIfRefused(said: string): void {
-  const refused = /^env: (cannot change directory to [^\n]*)\n$/.exec(said);
-  if (refused) throw sandboxError("setup-failed", `The command cannot run there: ${refused[1]}.`, "Check the working folder that the task names.");
-}
-
-interface ProcessEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
-async function mainProcessEnd(child: ChildProcess): Promise<ProcessEnd> {
-  return new Promise((resolve, reject) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-    child.once("error", (error) =>
-      reject(sandboxError("setup-failed", `The command could not be started: ${error.message}.`, "Run `openforge doctor`.")),
-    );
-  });
-}
-
 /** As shells and Docker say it: 128 + the signal's number. */
-function exitCodeOf({ code, signal }: ProcessEnd): number | null {
+function exitCodeOf({ code, signal }: LaunchEnd): number | null {
   if (code !== null) return code;
   return signal === null ? null : 128 + constants.signals[signal];
-}
-
-/** Reads what is still in the pipes, but does not wait for a background child that holds them open. */
-async function lastWords(child: ChildProcess, output: KeptOutput): Promise<void> {
-  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-  const ended = (): boolean => streams.every((stream) => stream.closed || stream.readableEnded);
-  const end = Date.now() + lastWordsMs;
-  for (let seen = -1; !ended() && Date.now() < end && seen !== output.chunks; ) {
-    seen = output.chunks;
-    await Promise.race([delay(quietMs), new Promise((resolve) => child.once("close", resolve))]);
-  }
-  for (const stream of streams) stream.destroy();
 }

@@ -1,17 +1,22 @@
 /** The `local` kind: bubblewrap on the machine's own distribution. Linux only; no network but the proxy; refuses rather than run weaker. */
+import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
 import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
-import { type BoxRecord, boxFolders, removeTree } from "./box-folder.ts";
+import { type BaseRoot, makeBaseRoot, type RootShape } from "./base-root.ts";
+import { type BoxRecord, boxFolders, makeBoxParent, removeTree } from "./box-folder.ts";
 import { isInWritableFolder, workdirRefusal } from "./bubblewrap.ts";
 import { type BoxLimits, type CgroupRoot, findCgroupRoot, removeCgroups } from "./cgroups.ts";
 import { hostFingerprint } from "./host-fingerprint.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
+import { type Launcher, startLauncher } from "./launcher.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
+import { findSystemTools, type SystemTools } from "./system-tools.ts";
 
 interface Machine {
+  readonly tools: SystemTools;
   readonly cgroupRoot: CgroupRoot | null;
   readonly fingerprint: Readonly<Record<string, string>>;
 }
@@ -21,14 +26,36 @@ export function localProvider(stateFolder: string): SandboxProvider {
   const live = new Set<LocalSandbox>();
   let machine: Promise<Machine> | null = null;
   const examine = (): Promise<Machine> => {
-    machine ??= Promise.all([findCgroupRoot(), hostFingerprint()]).then(([cgroupRoot, fingerprint]) => ({ cgroupRoot, fingerprint }));
+    machine ??= examineMachine(folder).catch((error: unknown) => {
+      machine = null;
+      throw error;
+    });
     return machine;
+  };
+  let launcher: Launcher | null = null;
+  let launching: Promise<Launcher> | null = null;
+  const openLauncher = async (tools: SystemTools): Promise<Launcher> => {
+    if (launcher?.alive) return launcher;
+    launching ??= startLauncher(tools).finally(() => {
+      launching = null;
+    });
+    launcher = await launching;
+    return launcher;
+  };
+  const roots = new Map<string, BaseRoot>();
+  const baseRoot = (shape: RootShape): BaseRoot => {
+    const key = JSON.stringify(shape);
+    const known = roots.get(key);
+    if (known !== undefined && existsSync(known.folder)) return known;
+    const root = makeBaseRoot(join(stateFolder, "local-base"), shape);
+    roots.set(key, root);
+    return root;
   };
 
   const create = async (request: SandboxRequest): Promise<LocalSandbox> => {
     refuseWhatItCannot(request);
     if (request.proxySocket !== null) checkSocketPath(request.proxySocket);
-    const { cgroupRoot, fingerprint } = await examine();
+    const { tools, cgroupRoot, fingerprint } = await examine();
     const limits: BoxLimits = {
       cpus: request.limits.cpus ?? null,
       memoryMb: request.limits.memoryMb ?? defaultLimits.memoryMb,
@@ -37,12 +64,15 @@ export function localProvider(stateFolder: string): SandboxProvider {
     const storageMb = request.limits.storageMb ?? null;
     const sandbox = await LocalSandbox.create({
       request: { ...request, workdir: posix.normalize(request.workdir) },
-      stateFolder: folder,
+      boxesFolder: folder,
+      tools,
       cgroupRoot,
       limits,
       storageMb,
       isolation: isolationOf(cgroupRoot, limits, storageMb, request),
       fingerprint,
+      launcher: () => openLauncher(tools),
+      baseRoot,
       onEnd: (ended) => live.delete(ended),
     });
     live.add(sandbox);
@@ -72,7 +102,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
         await sandbox.destroy();
         ended.add(sandbox.rolloutId);
       }
-      for (const { folder: leftover, record } of await boxFolders(folder)) {
+      for (const { folder: leftover, record } of boxFolders(folder)) {
         if (record !== null && (record.ownerId !== ownerId || keep.has(record.rolloutId))) continue;
         if (record !== null) {
           await endLeftover(record);
@@ -83,6 +113,13 @@ export function localProvider(stateFolder: string): SandboxProvider {
       return [...ended];
     },
   };
+}
+
+async function examineMachine(boxesFolder: string): Promise<Machine> {
+  const tools = findSystemTools();
+  makeBoxParent(boxesFolder);
+  const [cgroupRoot, fingerprint] = await Promise.all([findCgroupRoot(), hostFingerprint()]);
+  return { tools, cgroupRoot, fingerprint };
 }
 
 function refuseWhatItCannot(request: SandboxRequest): void {
@@ -142,8 +179,8 @@ async function proveIt(create: (request: SandboxRequest) => Promise<LocalSandbox
 /** What a killed service left. Its boxes die with it; this makes sure, and frees what only a living service could free. */
 async function endLeftover(record: BoxRecord): Promise<void> {
   const { init } = record;
-  if (init !== null && (await processStat(init.pid))?.startTime === init.startTime) {
-    const namespace = await pidNamespace(init.pid);
+  if (init !== null && processStat(init.pid)?.startTime === init.startTime) {
+    const namespace = pidNamespace(init.pid);
     killQuietly(init.pid);
     if (namespace !== null) await killUntilNone(() => namespaceMembers(namespace), 10_000);
   }

@@ -1,43 +1,39 @@
 /** One local sandbox. It starts at its first use, so that `provide` can still add a mount. */
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxProgram, SandboxRequest } from "../contract.ts";
+import { realpath } from "node:fs/promises";
+import { WorkbenchError } from "../../errors.ts";
+import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
-import { downloadFrom, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
-import { type BoxRecord, createBoxFolder, removeTree, writeBoxRecord } from "./box-folder.ts";
-import { isBelowWritableFolder } from "./bubblewrap.ts";
-import { type BoxCgroups, type BoxLimits, type CgroupRoot, createCgroups, removeCgroups } from "./cgroups.ts";
+import { absoluteInside } from "../transfer-limits.ts";
+import type { BaseRoot, RootShape } from "./base-root.ts";
+import { copyIn, copyOut, writeIn } from "./box-copy.ts";
+import { type BoxRecord, boxName, createBoxFolder, removeTree, writeBoxRecord } from "./box-folder.ts";
+import { type FileOwner, makeFolder, withFolder } from "./box-tree.ts";
+import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
+import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, createCgroups, removeCgroups } from "./cgroups.ts";
+import { directFiles } from "./direct-files.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
-import { type ExecPlace, execInside, type RunningExec, startInside } from "./local-exec.ts";
+import type { Launcher } from "./launcher.ts";
+import { type ExecPlace, execInside, type RunningExec, standardEnvironment } from "./local-exec.ts";
 import { type ModelPort, openModelPort } from "./model-port.ts";
 import { startNamespace } from "./namespace.ts";
+import type { SystemTools } from "./system-tools.ts";
 
 export interface LocalSandboxOptions {
   readonly request: SandboxRequest;
-  readonly stateFolder: string;
+  readonly boxesFolder: string;
+  readonly tools: SystemTools;
   readonly cgroupRoot: CgroupRoot | null;
   readonly limits: BoxLimits;
   readonly storageMb: number | null;
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
+  launcher(): Promise<Launcher>;
+  baseRoot(shape: RootShape): BaseRoot;
   readonly onEnd: (sandbox: LocalSandbox) => void;
 }
-
-const standardEnvironment = {
-  PATH: "/opt/openforge/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  HOME: "/home/agent",
-  USER: "agent",
-  LOGNAME: "agent",
-  SHELL: "/bin/sh",
-  LANG: "C.UTF-8",
-  TZ: "UTC",
-} as const;
-
-/** Exit code of ours for "there is no such file", chosen away from those of tar and the shell. */
-const missing = 44;
 
 interface Started extends ExecPlace {
   readonly modelPort: ModelPort | null;
@@ -48,6 +44,7 @@ export class LocalSandbox implements Sandbox {
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
   readonly modelBaseHost: string | null;
+  readonly direct: DirectFiles;
   readonly rolloutId: string;
   readonly ownerId: string;
   readonly #options: LocalSandboxOptions;
@@ -55,6 +52,7 @@ export class LocalSandbox implements Sandbox {
   readonly #record: BoxRecord;
   readonly #identity: BoxIdentity;
   readonly #cgroups: BoxCgroups | null;
+  readonly #fileOwner: FileOwner;
   readonly #running = new Set<RunningExec>();
   #harness: HarnessMount | null = null;
   #started: Promise<Started> | null = null;
@@ -66,25 +64,27 @@ export class LocalSandbox implements Sandbox {
     this.#record = record;
     this.#identity = identity;
     this.#cgroups = cgroups;
+    this.#fileOwner = identity.lent ? identity : null;
     this.isolation = options.isolation;
     this.fingerprint = options.fingerprint;
     this.rolloutId = record.rolloutId;
     this.ownerId = record.ownerId;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
+    // Every folder of it is the system's, and read-only inside.
+    this.direct = directFiles(() => this.#firstProcess(), this.#fileOwner, (standardEnvironment.PATH ?? "").split(":"));
   }
 
   static async create(options: LocalSandboxOptions): Promise<LocalSandbox> {
+    const { cgroupRoot, limits, request, boxesFolder } = options;
     const identity = chooseIdentity();
-    const { ownerId, rolloutId } = options.request;
-    const empty: BoxRecord = { ownerId, rolloutId, init: null, cgroups: [] };
-    const folder = await createBoxFolder(options.stateFolder, empty, identity);
+    const name = boxName();
+    const cgroups = cgroupRoot === null ? [] : cgroupFolders(cgroupRoot, name, limits.cpus !== null);
+    const record: BoxRecord = { ownerId: request.ownerId, rolloutId: request.rolloutId, init: null, cgroups: [...cgroups] };
+    const folder = createBoxFolder(boxesFolder, name, record, identity);
     try {
-      const name = folder.slice(folder.lastIndexOf("/") + 1);
-      const cgroups = options.cgroupRoot === null ? null : await createCgroups(options.cgroupRoot, name, options.limits);
-      const record = { ...empty, cgroups: [...(cgroups?.folders ?? [])] };
-      await writeBoxRecord(folder, record);
-      return new LocalSandbox(options, folder, record, identity, cgroups);
+      return new LocalSandbox(options, folder, record, identity, cgroupRoot === null ? null : createCgroups(cgroupRoot, name, limits));
     } catch (error) {
+      await removeCgroups(cgroups);
       await removeTree(folder);
       throw error;
     }
@@ -101,35 +101,33 @@ export class LocalSandbox implements Sandbox {
   async exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult> {
     checkExecStrings(request);
     const place = await this.#place();
-    const env = { ...standardEnvironment, ...request.env };
-    return execInside(place, { ...request, env }, request.cwd ?? this.#options.request.workdir, this.#running, signal);
-  }
-
-  async start(request: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram> {
-    checkExecStrings(request);
-    const place = await this.#place();
-    const env = { ...standardEnvironment, ...request.env };
-    const exec = startInside(place, { ...request, env }, request.cwd ?? this.#options.request.workdir, true);
-    const { stdin: input, stdout: output, stderr: errors } = exec.child;
-    if (input === null || output === null || errors === null) throw new Error("a program was started without its streams");
-    this.#running.add(exec);
-    const ended = new Promise<void>((resolve) => {
-      exec.child.once("error", () => resolve());
-      exec.child.once("exit", () => resolve());
-    }).then(() => void this.#running.delete(exec));
-    return { input, output, errors, ended };
+    const cwd = request.cwd ?? this.#options.request.workdir;
+    if (!(await withFolder(place.namespace.init.pid, cwd, (folder) => folder !== null))) {
+      throw sandboxError(
+        "setup-failed",
+        `The command cannot run in ${cwd}: there is no such folder.`,
+        "Check the working folder that the task names.",
+      );
+    }
+    return execInside(place, request, cwd, this.#running, signal);
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
-    await uploadInto(await this.#tarEnds(), hostPath, insidePath);
+    const inside = absoluteInside(insidePath);
+    const source = await realpath(hostPath).catch(() => {
+      throw new WorkbenchError("sandbox", `There is no ${hostPath} to copy into the sandbox.`, "Check the path.");
+    });
+    await copyIn(await this.#firstProcess(), this.#fileOwner, source, inside);
   }
 
   async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
-    await writeInto(await this.#tarEnds(), insidePath, bytes, mode);
+    const inside = absoluteInside(insidePath);
+    await writeIn(await this.#firstProcess(), this.#fileOwner, inside, bytes, mode);
   }
 
   async download(insidePath: string, hostPath: string): Promise<boolean> {
-    return downloadFrom(await this.#tarEnds(), insidePath, hostPath);
+    const inside = absoluteInside(insidePath);
+    return copyOut(await this.#firstProcess(), inside, hostPath);
   }
 
   async killAll(): Promise<void> {
@@ -155,6 +153,10 @@ export class LocalSandbox implements Sandbox {
     this.#options.onEnd(this);
   }
 
+  async #firstProcess(): Promise<number> {
+    return (await this.#place()).namespace.init.pid;
+  }
+
   async #place(): Promise<Started> {
     if (this.#ended !== null) throw sandboxLost("it was destroyed");
     this.#started ??= this.#start();
@@ -164,73 +166,33 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #start(): Promise<Started> {
-    const { request, limits, storageMb } = this.#options;
+    const { request, limits, storageMb, tools } = this.#options;
+    const { workdir, proxySocket } = request;
     const cgroups = this.#cgroups;
+    const launcher = await this.#options.launcher();
     const namespace = await startNamespace({
+      launcher,
+      tools,
+      root: this.#options.baseRoot({ harness: this.#harness !== null, workdir: isInWritableFolder(workdir) ? null : workdir }),
       folder: this.#folder,
-      workdir: request.workdir,
+      workdir,
       harness: this.#harness?.hostFolder ?? null,
       identity: this.#identity,
       cgroups: cgroups?.folders ?? [],
     });
-    await writeBoxRecord(this.#folder, { ...this.#record, init: namespace.init });
+    writeBoxRecord(this.#folder, { ...this.#record, init: namespace.init });
     const ofProcess = cgroups === null ? [`--data=${limits.memoryMb * 1024 ** 2}`, `--nproc=${limits.processes}`] : [];
     const ofFile = storageMb === null ? [] : [`--fsize=${storageMb * 1024 ** 2}`];
-    const place: ExecPlace = { namespace, cgroups, processLimits: [...ofProcess, ...ofFile] };
     try {
-      const [modelPort] = await Promise.all([
-        request.proxySocket === null ? null : openModelPort(namespace.enterNetwork, request.proxySocket),
-        isBelowWritableFolder(request.workdir) ? finished(startInside(place, { command: ["mkdir", "-p", "--", request.workdir] }, "/", false)) : null,
-      ]);
-      return { ...place, modelPort };
+      if (isBelowWritableFolder(workdir)) {
+        const make = (parent: Parameters<typeof makeFolder>[0], name: string): void => makeFolder(parent, name, this.#fileOwner);
+        await withFolder(namespace.init.pid, workdir, () => undefined, { make });
+      }
+      const modelPort = proxySocket === null ? null : await openModelPort(launcher, namespace.enterNetwork, proxySocket);
+      return { launcher, tools, namespace, cgroups, processLimits: [...ofProcess, ...ofFile], modelPort };
     } catch (error) {
       await namespace.end();
       throw error;
     }
   }
-
-  async #tarEnds(): Promise<TarEnds> {
-    const place = await this.#place();
-    const run = (script: string, path: string, withInput: boolean): RunningExec =>
-      startInside(place, { command: ["/bin/sh", "-c", script, "sh", path], env: standardEnvironment }, "/", withInput);
-    return {
-      owner: { uid: 1000, gid: 1000 },
-      unpackInside: async (folder, archive) => {
-        const exec = run('mkdir -p -- "$1" && exec tar -x -p -f - --no-same-owner -C "$1"', folder, true);
-        const end = finished(exec);
-        const { stdin } = exec.child;
-        // When tar stops reading, its own complaint is the better one.
-        const sent =
-          stdin === null
-            ? null
-            : await pipeline(Readable.from(archive), stdin).then(
-                () => null,
-                (error: unknown) => error,
-              );
-        const { code, complaint } = await end;
-        if (code === 0 && sent !== null) throw sent;
-        if (code !== 0)
-          throw sandboxError("setup-failed", `Files could not be copied to ${folder}: ${complaint}.`, "Use a writable folder with room.");
-      },
-      packInside: async (path) => {
-        const found = await finished(run(`[ -e "$1" ] || exit ${missing}`, path, false));
-        if (found.code === missing) return null;
-        const exec = run('cd "$(dirname -- "$1")" && exec tar -c -f - --ignore-failed-read -- "$(basename -- "$1")"', path, false);
-        const archive = exec.child.stdout;
-        if (archive === null) return null;
-        return { archive, done: finished(exec).then(() => undefined) };
-      },
-    };
-  }
-}
-
-async function finished(exec: RunningExec): Promise<{ readonly code: number | null; readonly complaint: string }> {
-  let complaint = "";
-  exec.child.stderr?.on("data", (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-500);
-  });
-  return new Promise((resolve, reject) => {
-    exec.child.once("error", reject);
-    exec.child.once("exit", (code) => resolve({ code, complaint: complaint.trim().replaceAll("\n", "; ") }));
-  });
 }

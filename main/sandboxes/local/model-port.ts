@@ -3,11 +3,11 @@
  * on its loopback and hands the listening socket back to the service, which accepts there and passes the bytes to the rollout's
  * proxy socket. Nothing of it runs inside: there is no process that the box could see, end or imitate.
  */
-import { spawn } from "node:child_process";
-import { connect, Server, type Socket } from "node:net";
+import { connect, type Server, type Socket } from "node:net";
 import { modelPort } from "../proxy-link.ts";
 import { sandboxError } from "../sandbox-error.ts";
-import { toolEnvironment } from "./namespace.ts";
+import type { Launcher } from "./launcher.ts";
+import { toolEnvironment } from "./system-tools.ts";
 
 export interface ModelPort {
   close(): void;
@@ -21,8 +21,8 @@ server.listen(${modelPort}, "127.0.0.1", 511, () => process.send("listening", se
 `;
 
 /** `enterNetwork` is the command prefix that runs a program in the box's network namespace. */
-export async function openModelPort(enterNetwork: readonly string[], proxySocket: string): Promise<ModelPort> {
-  const server = await listenInside(enterNetwork);
+export async function openModelPort(launcher: Launcher, enterNetwork: readonly string[], proxySocket: string): Promise<ModelPort> {
+  const server = await listenInside(launcher, enterNetwork);
   const open = new Set<Socket>();
   server.on("connection", (inside) => {
     const outside = connect({ path: proxySocket, allowHalfOpen: true });
@@ -52,20 +52,22 @@ function passOn(from: Socket, to: Socket): void {
   from.pipe(to);
 }
 
-async function listenInside(enterNetwork: readonly string[]): Promise<Server> {
-  const [program = "", ...args] = [...enterNetwork, process.execPath, "-e", listenerSource];
-  const child = spawn(program, args, { cwd: "/", env: toolEnvironment(), stdio: ["ignore", "ignore", "pipe", "ipc"] });
+async function listenInside(launcher: Launcher, enterNetwork: readonly string[]): Promise<Server> {
   let complaint = "";
-  child.stderr?.on("data", (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(0, 2000);
-  });
   return new Promise((resolve, reject) => {
-    child.once("message", (_message, handle) => {
-      if (handle instanceof Server) resolve(handle);
-      else reject(noPort("the listener came without its socket"));
+    const { end } = launcher.launch({
+      command: [...enterNetwork, process.execPath, "-e", listenerSource],
+      env: toolEnvironment(),
+      outputLimitBytes: 2000,
+      onOutput: (_stream, bytes) => {
+        complaint += bytes.toString();
+      },
+      onServer: resolve,
     });
-    child.once("error", (error) => reject(noPort(error.message)));
-    child.once("close", () => reject(noPort(complaint.trim() || "the listener ended early")));
+    end.then(
+      () => reject(noPort(complaint.trim() || "the listener ended without a word")),
+      (error: unknown) => reject(noPort(error instanceof Error ? error.message : String(error))),
+    );
   });
 }
 

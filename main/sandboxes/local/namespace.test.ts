@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { isBelowWritableFolder, isInWritableFolder, workdirRefusal } from "./bubblewrap.ts";
-import { startRefusal } from "./namespace.ts";
+import { startRefusal } from "./system-tools.ts";
 
 it.each([
   ["setpriv: failed to execute bwrap: No such file or directory", "bwrap"],

@@ -4,23 +4,27 @@
  * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others.
  *
  * No box outlives its service, at whatever moment that is killed. bubblewrap's own `--die-with-parent` leaves gaps while a box starts, so
- * there is a lifeline: a pipe whose other end only the service holds. When it closes, the first process ends by itself, and a watcher
- * outside ends what has not come that far. (`--die-with-parent` means the thread: boxes are started from the main thread only.)
+ * there is a lifeline: a pipe whose other end only the launcher holds. When that ends, the first process ends by itself, as the first
+ * thing it does if need be. (`--die-with-parent` means the thread: boxes are started from the launcher's main thread.)
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, lstatSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import type { WorkbenchError } from "../../errors.ts";
-import { sandboxError, unavailable } from "../sandbox-error.ts";
+import { sandboxError } from "../sandbox-error.ts";
+import type { BaseRoot } from "./base-root.ts";
 import { bubblewrapArguments, firstProcess } from "./bubblewrap.ts";
 import { joinCgroups } from "./cgroups.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
-import type { BoxIdentity } from "./identity.ts";
+import { type BoxIdentity, becomeUser } from "./identity.ts";
+import type { Launched, Launcher } from "./launcher.ts";
+import { cannotStart, type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";
 
 const startLimitMs = 20_000;
 const endLimitMs = 10_000;
+const complaintLimit = 2_000;
 
 export interface NamespaceOptions {
+  readonly launcher: Launcher;
+  readonly tools: SystemTools;
+  readonly root: BaseRoot;
   readonly folder: string;
   readonly workdir: string;
   readonly harness: string | null;
@@ -35,187 +39,115 @@ export interface Namespace {
   readonly alive: boolean;
   /** Prefix that runs a program of the machine in the box's network only. */
   readonly enterNetwork: readonly string[];
-  /** Prefix that runs a program inside as root of the box's user namespace; the program must give that up (`becomeAgent`). */
+  /** Prefix that runs a program inside as root of the box's user namespace, without new privileges; it must give that up (`becomeAgent`). */
   readonly enter: readonly string[];
   /** Living processes but the first. */
-  members(): Promise<readonly number[]>;
+  members(): readonly number[];
   /** Ends every process but the first; throws when one will not go. */
   killAll(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Goes behind `enter`: an unprivileged user, for good. */
-export const becomeAgent = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--", "setpriv", "--no-new-privs"] as const;
-
 export async function startNamespace(options: NamespaceOptions): Promise<Namespace> {
-  const command = joinCgroups(options.cgroups, launcher(options));
-  const child = spawn("/bin/sh", ["-c", lifeline, "sh", ...command], {
-    cwd: "/",
-    env: toolEnvironment(),
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-  });
-  child.stdin?.on("error", () => undefined);
-  child.once("exit", () => child.stdin?.destroy());
-  const pid = await firstProcessOf(child).catch((error: unknown) => {
-    child.stdin?.destroy();
-    throw error;
-  });
-  for (const stream of child.stdio.slice(1)) stream?.destroy();
-  child.unref();
-  const [stat, namespace] = await Promise.all([processStat(pid), pidNamespace(pid)]);
+  const { launcher, tools, identity, cgroups } = options;
+  const { launched, pid } = await startFirstProcess(options);
+  const stat = processStat(pid);
+  const namespace = pidNamespace(pid);
   if (stat === null || namespace === null) throw cannotStart("its first process ended at once");
-  let alive = true;
-  child.once("exit", () => {
-    alive = false;
-  });
-  const { identity } = options;
   const privileged = process.geteuid?.() === 0;
-  const members = async (): Promise<readonly number[]> => (await namespaceMembers(namespace)).filter((member) => member !== pid);
+  // Every group holds the same processes.
+  const groups = cgroups.slice(0, 1).map((folder) => `${folder}/cgroup.procs`);
+  const members = (): readonly number[] => namespaceMembers(namespace, groups).filter((member) => member !== pid);
+  const enter = [
+    ...becomeUser(tools, identity, true),
+    ...[tools.nsenter, `--target=${pid}`, "--user", "--mount", "--pid", "--net", "--ipc", "--uts", "--preserve-credentials", "--"],
+  ];
+  const killEverything = async (): Promise<void> => {
+    const command = [...enter, "/bin/sh", "-c", "kill -KILL -1"];
+    // It ends itself with the others, at times before it can be waited for; what counts is who is left.
+    await launcher.launch({ command, env: toolEnvironment(), outputLimitBytes: 0, onOutput: () => undefined }).end;
+  };
   return {
     init: { pid, startTime: stat.startTime },
     get alive() {
-      return alive;
+      return launched.running;
     },
-    enterNetwork: ["nsenter", `--target=${pid}`, "--net", ...(privileged ? [] : ["--user", "--preserve-credentials"])],
-    enter: [
-      ...identity.become,
-      ...["nsenter", `--target=${pid}`, "--user", "--mount", "--pid", "--net", "--ipc", "--uts", "--preserve-credentials", "--"],
-    ],
+    enterNetwork: [tools.nsenter, `--target=${pid}`, "--net", ...(privileged ? [] : ["--user", "--preserve-credentials"])],
+    enter,
     members,
     killAll: async () => {
+      if (members().length === 0) return;
       // One signal to all at once beats a program that forks faster than we can list; the list then proves it.
-      const everything = [...identity.become, "nsenter", `--target=${pid}`, "--user", "--pid", "--preserve-credentials", "--", ...killEveryProcess];
-      await endOf(spawnTool(everything));
-      if (!(await killUntilNone(members, endLimitMs, () => endOf(spawnTool(everything))))) throw unending();
+      await killEverything();
+      if (!(await killUntilNone(members, endLimitMs, killEverything))) throw unending();
     },
     end: async () => {
-      // Its parent outside reaps the first process and ends by itself; cutting the lifeline first would leave that to the machine's init.
-      killQuietly(pid);
-      for (let waited = 0; alive && waited < endLimitMs; waited += 2) await delay(2);
-      child.stdin?.destroy();
-      if (!(await killUntilNone(() => namespaceMembers(namespace), endLimitMs))) throw unending();
+      // The kernel lets a first process go only when all the others of its namespace are gone.
+      if (launched.running) killQuietly(pid);
+      const ended = launched.end.then(
+        () => true,
+        () => true,
+      );
+      if (!(await Promise.race([ended, delay(endLimitMs, false, { ref: false })]))) throw unending();
     },
   };
 }
 
-/** Watches its standard input in the background and ends its process group with it; becomes the command, which inherits that input. */
-const lifeline = `exec 4<&0
-(exec >/dev/null 2>&1 3>&-; cat <&4; kill -KILL 0) &
-exec "$@" 0<&4 4<&-`;
-
-const killEveryProcess = ["/bin/sh", "-c", "kill -KILL -1"] as const;
-
-function spawnTool(command: readonly string[]): ChildProcess {
-  const [program = "", ...args] = command;
-  return spawn(program, args, { cwd: "/", env: toolEnvironment(), stdio: "ignore" });
-}
-
-async function endOf(child: ChildProcess): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", () => resolve());
+async function startFirstProcess(options: NamespaceOptions): Promise<{ readonly launched: Launched; readonly pid: number }> {
+  const { launcher, tools, identity, cgroups, root, workdir } = options;
+  const [folder, rootFolder, node, harness] = await Promise.all([
+    reachBox(launcher, options.folder),
+    launcher.reach(root.folder),
+    launcher.reach(process.execPath),
+    options.harness === null ? null : launcher.reach(options.harness),
+  ]);
+  const mounts = bubblewrapArguments({ root: { ...root, folder: rootFolder }, folder, node, harness, workdir });
+  const command = joinCgroups(tools, cgroups, [...becomeUser(tools, identity, false), tools.bwrap, ...mounts, ...firstProcess]);
+  const said = { 1: "", 2: "", 3: "" };
+  let look: () => void = () => undefined;
+  const launched = launcher.launch({
+    command,
+    env: toolEnvironment(),
+    lifeline: true,
+    outputLimitBytes: complaintLimit,
+    onOutput: (stream, bytes) => {
+      said[stream] += bytes.toString();
+      look();
+    },
   });
+  const timeout = new AbortController();
+  try {
+    const pid = await Promise.race([
+      new Promise<number>((resolve) => {
+        look = () => {
+          const child = Number(/"child-pid":\s*(\d+)/.exec(said[3])?.[1]);
+          if (said[1].includes("ready") && child > 0) resolve(child);
+        };
+      }),
+      launched.end.then(() => {
+        throw startRefusal(said[2].trim());
+      }),
+      delay(startLimitMs, 0, { signal: timeout.signal }).then(() => {
+        throw cannotStart(`it was not ready after ${startLimitMs / 1000} seconds`);
+      }),
+    ]);
+    launched.hush();
+    return { launched, pid };
+  } catch (error) {
+    launched.letGo();
+    launched.kill();
+    throw error;
+  } finally {
+    timeout.abort();
+  }
 }
 
-/**
- * Our tools get nothing of the service's environment, its search path neither: half of them are looked up inside, before they have given
- * up their rights, and must come from the read-only system folders.
- */
-export function toolEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" };
-}
-
-function launcher({ folder, workdir, harness, identity }: NamespaceOptions): readonly string[] {
-  const node = process.execPath;
-  if (!identity.lent) return ["bwrap", ...bubblewrapArguments({ folder, node, harness, workdir }), ...firstProcess];
-  // The lent user cannot walk into the service's folders: they are bound to where it can, in a mount namespace of this launch.
-  const stage = stagingFolder([folder, node, ...(harness === null ? [] : [harness])]);
-  const staged = { folder: `${stage}/box`, node: `${stage}/node`, harness: harness === null ? null : `${stage}/harness`, workdir };
-  const script = [
-    `mount -t tmpfs -o mode=0755,size=64k none ${stage}`,
-    `cd ${stage}`,
-    "mkdir box harness",
-    ": > node",
-    'mount --bind "$1" box',
-    'mount --bind "$2" node',
-    'if [ -n "$3" ]; then mount --bind "$3" harness; fi',
-    "shift 3",
-    'exec "$@"',
-  ].join(" && ");
-  const rest = [...identity.become, "bwrap", ...bubblewrapArguments(staged), ...firstProcess];
-  return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", script, "sh", folder, node, harness ?? "", ...rest];
-}
-
-/** An existing folder that hides none of the sources when something is mounted over it. */
-function stagingFolder(sources: readonly string[]): string {
-  const found = ["/mnt", "/media", "/srv", "/opt", "/home"].find(
-    (path) => existsSync(path) && lstatSync(path).isDirectory() && !sources.some((source) => source.startsWith(`${path}/`)),
-  );
-  if (found === undefined) throw unavailable("The local sandbox finds no folder to prepare its mounts in.", "Create an empty folder /mnt.");
-  return found;
-}
-
-async function firstProcessOf(child: ChildProcess): Promise<number> {
-  const [, output, complaints, info] = child.stdio;
-  let said = "";
-  let complaint = "";
-  let told = "";
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      child.kill("SIGKILL");
-      reject(cannotStart(`it was not ready after ${startLimitMs / 1000} seconds`));
-    }, startLimitMs);
-    const settle = (): void => {
-      const pid = Number(/"child-pid":\s*(\d+)/.exec(told)?.[1]);
-      if (!said.includes("ready") || !(pid > 0)) return;
-      clearTimeout(timer);
-      resolve(pid);
-    };
-    output?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      settle();
-    });
-    info?.on("data", (chunk: Buffer) => {
-      told += chunk.toString();
-      settle();
-    });
-    complaints?.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString()).slice(-2000);
-    });
-    child.once("error", (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      reject(error.code === "ENOENT" ? toolMissing(error.path ?? "a program") : cannotStart(error.message));
-    });
-    child.once("close", () => {
-      clearTimeout(timer);
-      reject(startRefusal(complaint.trim()));
-    });
-  });
-}
-
-/** What the words of a launcher that failed mean for a person. */
-export function startRefusal(complaint: string): WorkbenchError {
-  const missing = /(?:exec:?|execute|exec of) (?:"|')?([\w-]+)(?:"|')?:? ?(?:not found|failed|.*No such file)|: ([\w-]+): not found/.exec(complaint);
-  if (missing) return toolMissing(missing[1] ?? missing[2] ?? "a program");
-  return cannotStart(complaint || "it ended without a word");
-}
-
-function toolMissing(program: string): WorkbenchError {
-  const wanted = program.includes("bwrap") || program.includes("setpriv") ? "bubblewrap and util-linux" : "util-linux";
-  return unavailable(
-    `The local sandbox needs the program ${program}, which this machine lacks.`,
-    `Install ${wanted} (Debian, Ubuntu: apt install bubblewrap util-linux).`,
-  );
+/** Boxes come and go in one folder, which is bound as a whole. */
+async function reachBox(launcher: Launcher, folder: string): Promise<string> {
+  const cut = folder.lastIndexOf("/");
+  return `${await launcher.reach(folder.slice(0, cut))}${folder.slice(cut)}`;
 }
 
 function unending(): Error {
   return sandboxError("sandbox-lost", "A process of the sandbox cannot be ended.", "Look for a stuck disk or device on this machine.");
-}
-
-function cannotStart(detail: string): WorkbenchError {
-  return unavailable(
-    `The local sandbox cannot be had on this machine: ${detail}.`,
-    "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0; on Ubuntu an AppArmor profile for bwrap), or use --sandbox docker.",
-  );
 }

@@ -1,0 +1,250 @@
+/**
+ * The small process that starts programs for local sandboxes (`launcher-process.mjs`). As root it lives in a mount namespace of its own,
+ * with a folder where what boxes are made of is bound: a box's user cannot walk into the service's folders, and needs not.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
+import { Server, Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { sandboxLost, unavailable } from "../sandbox-error.ts";
+import { killQuietly } from "./host-processes.ts";
+import { type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";
+
+/** With nothing running for so long, the process ends; the next launch starts another. */
+const idleMs = 20_000;
+const complaintLimit = 2_000;
+
+export interface LaunchRequest {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Whole standard input; left out = empty. */
+  readonly input?: Uint8Array;
+  /** Standard input says "ready" and stays open until `letGo` or until the launcher ends; what comes by descriptor 3 is stream 3. */
+  readonly lifeline?: boolean;
+  /** The program has Node's channel as descriptor 3 and sends one listening server; it has no standard output then. */
+  readonly onServer?: (server: Server) => void;
+  /** Bytes of each stream that are handed on; the rest is counted. */
+  readonly outputLimitBytes: number;
+  readonly onOutput: (stream: 1 | 2 | 3, bytes: Buffer) => void;
+}
+
+export interface LaunchEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly droppedBytes: number;
+}
+
+export interface Launched {
+  /** Of its process and process group; null until it has started. */
+  readonly pid: number | null;
+  readonly running: boolean;
+  /** Rejects when it could not be started or the launcher itself is gone. Comes with the main process, not with its children. */
+  readonly end: Promise<LaunchEnd>;
+  /** SIGKILL to its process group. */
+  kill(): void;
+  /** Reads no more of its output. */
+  hush(): void;
+  letGo(): void;
+}
+
+export interface Launcher {
+  readonly alive: boolean;
+  launch(request: LaunchRequest): Launched;
+  /** Where a box's user finds a file or folder of the service's; the path itself where it needs no binding. */
+  reach(path: string): Promise<string>;
+}
+
+type FromLauncher =
+  | { readonly type: "ready" }
+  | { readonly type: "started"; readonly id: number; readonly pid: number }
+  | { readonly type: "output"; readonly id: number; readonly stream: 1 | 2 | 3; readonly bytes: Uint8Array }
+  | { readonly type: "handle"; readonly id: number }
+  | { readonly type: "end"; readonly id: number; readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly dropped: number }
+  | { readonly type: "failed"; readonly id: number; readonly message: string; readonly code?: string; readonly path?: string };
+
+export async function startLauncher(tools: SystemTools): Promise<Launcher> {
+  const beside = new URL("./launcher-process.mjs", import.meta.url);
+  const program = fileURLToPath(existsSync(beside) ? beside : new URL("./launcher-process.js", import.meta.url));
+  const stage = process.geteuid?.() === 0 ? stagingFolder() : null;
+  const node = [process.execPath, "--max-old-space-size=256", program];
+  const prepare = 'mount -t tmpfs -o mode=0755,size=1m none "$1" && shift && exec "$@"';
+  const [file = "", ...args] =
+    stage === null ? node : [tools.unshare, "--mount", "--propagation", "slave", tools.sh, "-c", prepare, "sh", stage, ...node];
+  // A session of its own: a key that interrupts the service in its terminal must not end the boxes before the service has.
+  const child = spawn(file, args, {
+    cwd: "/",
+    env: toolEnvironment(),
+    detached: true,
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  await readiness(child);
+  return new LauncherProcess(child, tools, stage);
+}
+
+/** An existing folder, empty where there is one, so that mounting over it hides nothing that is needed. */
+function stagingFolder(): string {
+  const folders = ["/mnt", "/media", "/srv", "/opt", "/home"].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  const found = folders.find((path) => readdirSync(path).length === 0) ?? folders[0];
+  if (found === undefined) throw unavailable("The local sandbox finds no folder to prepare its mounts in.", "Create an empty folder /mnt.");
+  return found;
+}
+
+async function readiness(child: ChildProcess): Promise<void> {
+  let complaint = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-complaintLimit);
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("message", () => resolve());
+    child.once("error", (error) => reject(startRefusal(error.message)));
+    child.once("exit", () => reject(startRefusal(complaint.trim())));
+  });
+}
+
+interface Pending {
+  readonly request: LaunchRequest;
+  readonly launched: { pid: number | null; running: boolean };
+  resolve(end: LaunchEnd): void;
+  reject(error: unknown): void;
+}
+
+class LauncherProcess implements Launcher {
+  readonly #child: ChildProcess;
+  readonly #tools: SystemTools;
+  readonly #stage: string | null;
+  readonly #pending = new Map<number, Pending>();
+  readonly #bound = new Map<string, Promise<string>>();
+  #nextId = 1;
+  #alive = true;
+  #lastWords = "";
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(child: ChildProcess, tools: SystemTools, stage: string | null) {
+    this.#child = child;
+    this.#tools = tools;
+    this.#stage = stage;
+    child.on("message", (message: FromLauncher, handle) => this.#receive(message, handle));
+    child.once("exit", () => this.#lose());
+    child.unref();
+    child.stderr?.removeAllListeners("data");
+    child.stderr?.on("data", (chunk: Buffer) => {
+      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-complaintLimit);
+    });
+    if (child.stderr instanceof Socket) child.stderr.unref();
+    this.#rest();
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  launch(request: LaunchRequest): Launched {
+    if (!this.#alive) throw sandboxLost("its launcher has ended");
+    const id = this.#nextId;
+    this.#nextId += 1;
+    clearTimeout(this.#idle);
+    this.#child.channel?.ref();
+    const launched = { pid: null, running: true };
+    const end = new Promise<LaunchEnd>((resolve, reject) => {
+      this.#pending.set(id, { request, launched, resolve, reject });
+    });
+    end.catch(() => undefined);
+    const { command, env, input, lifeline, onServer, outputLimitBytes } = request;
+    this.#send({
+      type: "start",
+      id,
+      command,
+      env,
+      input: input ?? null,
+      lifeline: lifeline === true,
+      channel: onServer !== undefined,
+      limit: Math.max(0, outputLimitBytes),
+    });
+    return Object.assign(launched, {
+      end,
+      kill: () => this.#send({ type: "kill", id }),
+      hush: () => this.#send({ type: "hush", id }),
+      letGo: () => this.#send({ type: "let-go", id }),
+    });
+  }
+
+  reach(path: string): Promise<string> {
+    if (this.#stage === null) return Promise.resolve(path);
+    // A folder that was replaced is another one, though its path is the same.
+    const { dev, ino } = statSync(path);
+    const key = `${dev}:${ino}:${path}`;
+    const found = this.#bound.get(key) ?? this.#bind(path, `${this.#stage}/${this.#bound.size}`);
+    this.#bound.set(key, found);
+    return found;
+  }
+
+  async #bind(path: string, place: string): Promise<string> {
+    if (path === this.#stage || path.startsWith(`${this.#stage}/`)) {
+      throw unavailable(`The local sandbox prepares its mounts over ${this.#stage} and cannot use ${path}.`, "Keep it in another folder.");
+    }
+    let complaint = "";
+    const script = 'if [ -d "$1" ]; then mkdir "$2"; else : > "$2"; fi && exec mount --bind "$1" "$2"';
+    const { end } = this.launch({
+      command: [this.#tools.sh, "-c", script, "sh", path, place],
+      env: toolEnvironment(),
+      outputLimitBytes: complaintLimit,
+      onOutput: (_stream, bytes) => {
+        complaint += bytes.toString();
+      },
+    });
+    if ((await end).code !== 0) throw startRefusal(complaint.trim());
+    return place;
+  }
+
+  #receive(message: FromLauncher, handle: unknown): void {
+    if (message.type === "ready") return;
+    const pending = this.#pending.get(message.id);
+    if (pending === undefined) return;
+    const { request, launched } = pending;
+    if (message.type === "started") launched.pid = message.pid;
+    else if (message.type === "output") {
+      const { buffer, byteOffset, byteLength } = message.bytes;
+      request.onOutput(message.stream, Buffer.from(buffer, byteOffset, byteLength));
+    } else if (message.type === "handle") {
+      if (handle instanceof Server) request.onServer?.(handle);
+    } else {
+      launched.running = false;
+      this.#pending.delete(message.id);
+      if (message.type === "end") pending.resolve({ code: message.code, signal: message.signal, droppedBytes: message.dropped });
+      else pending.reject(startRefusal(message.code === "ENOENT" ? `${message.path ?? "a program"}: not found` : message.message));
+      if (this.#pending.size === 0) this.#rest();
+    }
+  }
+
+  #rest(): void {
+    this.#child.channel?.unref();
+    this.#idle = setTimeout(() => this.#close(), idleMs);
+    this.#idle.unref();
+  }
+
+  #close(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    if (this.#child.connected) this.#child.disconnect();
+  }
+
+  #lose(): void {
+    this.#alive = false;
+    clearTimeout(this.#idle);
+    if (this.#lastWords !== "") console.error(this.#lastWords);
+    for (const { launched, reject } of this.#pending.values()) {
+      launched.running = false;
+      reject(sandboxLost("its launcher has ended"));
+    }
+    this.#pending.clear();
+  }
+
+  #send(message: object): void {
+    if (!this.#child.connected) return;
+    this.#child.send(message, (error) => {
+      // A channel that breaks is a launcher that cannot be told anything: it and its boxes end, and all that wait for it are told.
+      if (error !== null && this.#child.pid !== undefined) killQuietly(this.#child.pid);
+    });
+  }
+}
