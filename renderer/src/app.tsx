@@ -2,14 +2,17 @@ import { useEffect } from "react";
 import { useKeys } from "./commands/use-keys.ts";
 import { HintDelay } from "./parts/hint.tsx";
 import { Boundary, Failed, Loading } from "./parts/states.tsx";
+import { CompareScreen } from "./screens/compare/compare-screen.tsx";
 import { HarnessesScreen } from "./screens/harnesses/harnesses-screen.tsx";
 import { NewExperiment } from "./screens/new-experiment/new-experiment.tsx";
+import { NewTraining } from "./screens/new-training/new-training.tsx";
 import { RolloutScreen } from "./screens/rollout/rollout-screen.tsx";
 import { RunsScreen } from "./screens/runs/runs-screen.tsx";
 import { AddPolicy } from "./screens/settings/add-policy.tsx";
 import { SettingsScreen } from "./screens/settings/settings-screen.tsx";
 import { NewTask } from "./screens/tasks/new-task.tsx";
 import { TasksScreen } from "./screens/tasks/tasks-screen.tsx";
+import { TrainScreen } from "./screens/train/train-screen.tsx";
 import { useConnection } from "./service/connection.ts";
 import { useQuery } from "./service/use-query.ts";
 import { experimentsQuery } from "./service/views.ts";
@@ -28,6 +31,8 @@ import { activePlace, useWorkspace } from "./state/workspace.ts";
 
 function Screen({ place }: { readonly place: Place }) {
   if (place.kind === "rollout") return <RolloutScreen key={place.id} place={place} />;
+  if (place.kind === "train") return <TrainScreen place={place} />;
+  if (place.kind === "compare") return <CompareScreen place={place} />;
   switch (place.screen) {
     case "runs":
       return <RunsScreen />;
@@ -52,6 +57,8 @@ function Overlays() {
       return <Question {...open} />;
     case "new-experiment":
       return <NewExperiment {...open} />;
+    case "new-training":
+      return <NewTraining />;
     case "new-task":
       return <NewTask />;
     case "add-policy":

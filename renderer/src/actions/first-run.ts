@@ -6,8 +6,8 @@ import { rolloutPlace } from "../state/places.ts";
 import { useRunsSelection } from "../state/runs-selection.ts";
 import { openPlace, openScreen } from "../state/workspace.ts";
 
-/** Runs the starter experiment and shows it in Runs. */
-export async function runStarter(): Promise<void> {
+/** Runs every starter task once with the scripted policy and shows it in Runs. */
+export async function runStarterTasks(): Promise<void> {
   try {
     const { id } = await presentClient().experiments.startStarter();
     showExperiment(id);

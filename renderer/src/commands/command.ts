@@ -1,7 +1,7 @@
 /** What a command is. Menu, palette, keys and the page of all keys read the one table in table.ts. */
 import type { GlyphName } from "../parts/glyphs.tsx";
 
-export const categories = ["Runs", "Rollout", "Tokens", "Tasks", "Harnesses", "Everywhere"] as const;
+export const categories = ["Runs", "Rollout", "Tokens", "Train", "Compare", "Tasks", "Harnesses", "Everywhere"] as const;
 export type Category = (typeof categories)[number];
 
 export const menus = ["File", "View", "Run", "Help"] as const;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { categories } from "./command.ts";
 import { keyCaps, keyText, worksWhileTyping } from "./keymap.ts";
 import { commands } from "./table.ts";
 
@@ -46,9 +47,7 @@ describe("the command table", () => {
     const seen = new Map<string, string>();
     for (const command of commands) {
       for (const key of command.keys) {
-        for (const scope of command.category === "Everywhere"
-          ? ["Runs", "Rollout", "Tokens", "Tasks", "Harnesses", "Everywhere"]
-          : [command.category]) {
+        for (const scope of command.category === "Everywhere" ? categories : [command.category]) {
           const place = `${scope} ${key}`;
           expect(seen.get(place), place).toBeUndefined();
           seen.set(place, command.id);

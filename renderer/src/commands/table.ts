@@ -1,15 +1,19 @@
 /** Every command of the window, once. */
-import { openBundledRecording, requestCheckAgain, runStarter } from "../actions/first-run.ts";
+import { openBundledRecording, requestCheckAgain, runStarterTasks } from "../actions/first-run.ts";
 import { copyPlaceLink } from "../actions/links.ts";
+import { runStarter } from "../actions/training.ts";
 import { useAppearance } from "../state/appearance.ts";
 import { openOverlay } from "../state/overlays.ts";
-import { closeTab, openScreen, stepTab, toggleDetails, togglePanel, useWorkspace } from "../state/workspace.ts";
+import { closeTab, openCompare, openScreen, openTrain, stepTab, toggleDetails, togglePanel, useWorkspace } from "../state/workspace.ts";
 import type { Command } from "./command.ts";
 import { focusPane } from "./panes.ts";
 
 const onRuns = "on the Runs screen";
 const onRollout = "in an open rollout";
 const onTokens = "in the token view";
+const onTrain = "on the Train screen";
+const onStep = "in an open step";
+const onCompare = "on the Compare screen";
 
 const everywhere: readonly Command[] = [
   {
@@ -47,6 +51,24 @@ const everywhere: readonly Command[] = [
     glyph: "play",
     menu: "Run",
     run: () => void runStarter(),
+  },
+  {
+    id: "experiment.starter-tasks",
+    title: "Run the starter tasks once",
+    category: "Everywhere",
+    keys: [],
+    glyph: "play",
+    menu: "Run",
+    run: () => void runStarterTasks(),
+  },
+  {
+    id: "train.new",
+    title: "New training run…",
+    category: "Everywhere",
+    keys: ["Alt+T"],
+    glyph: "train",
+    menu: "File",
+    run: () => openOverlay({ kind: "new-training" }),
   },
   {
     id: "recording.open",
@@ -87,6 +109,16 @@ const everywhere: readonly Command[] = [
     run: () => openScreen("harnesses"),
   },
   {
+    id: "screen.compare",
+    title: "Show comparisons",
+    category: "Everywhere",
+    keys: ["Alt+4"],
+    glyph: "compare",
+    menu: "View",
+    run: () => openCompare(),
+  },
+  { id: "screen.train", title: "Show training", category: "Everywhere", keys: ["Alt+5"], glyph: "train", menu: "View", run: () => openTrain() },
+  {
     id: "screen.settings",
     title: "Show settings",
     category: "Everywhere",
@@ -97,6 +129,16 @@ const everywhere: readonly Command[] = [
   },
   { id: "panel.toggle", title: "Bottom panel", category: "Everywhere", keys: ["Mod+J"], glyph: "bottom", menu: "View", run: () => togglePanel() },
   { id: "details.toggle", title: "Details pane", category: "Everywhere", keys: ["Mod+I"], glyph: "side", menu: "View", run: toggleDetails },
+  {
+    id: "place.link",
+    title: "Copy link",
+    category: "Everywhere",
+    keys: ["c"],
+    glyph: "link",
+    menu: "Run",
+    run: () => void copyPlaceLink(),
+    when: () => (/^(run\/|train$|compare$)/.test(useWorkspace.getState().active) ? null : "in a rollout, a training run or a comparison"),
+  },
   { id: "find", title: "Find in this view", category: "Everywhere", keys: ["/"], glyph: "filter" },
   { id: "find.next", title: "Next match", category: "Everywhere", keys: ["n"], where: "after a find" },
   { id: "find.previous", title: "Previous match", category: "Everywhere", keys: ["N"], where: "after a find" },
@@ -166,22 +208,55 @@ const rollout: readonly Command[] = [
   { id: "rollout.artifacts", title: "Artifacts", category: "Rollout", keys: ["3"], glyph: "file", where: onRollout },
   { id: "rollout.verifier", title: "Verifier output", category: "Rollout", keys: ["4"], glyph: "ok", where: onRollout },
   { id: "rollout.logs", title: "Logs", category: "Rollout", keys: ["5"], glyph: "terminal", where: onRollout },
-  {
-    id: "rollout.link",
-    title: "Copy link",
-    category: "Rollout",
-    keys: ["c"],
-    glyph: "link",
-    menu: "Run",
-    run: () => void copyPlaceLink(),
-    when: () => (useWorkspace.getState().active.startsWith("run/") ? null : onRollout),
-  },
 ];
 
 const tokens: readonly Command[] = [
   { id: "tokens.edge", title: "Next mask edge", category: "Tokens", keys: ["e"], glyph: "token", where: onTokens },
   { id: "tokens.surprise", title: "Next low probability", category: "Tokens", keys: ["p"], glyph: "token", where: onTokens },
   { id: "tokens.pin", title: "Pin the token card", category: "Tokens", keys: ["Enter"], where: onTokens },
+];
+
+const train: readonly Command[] = [
+  { id: "train.next", title: "Next step", category: "Train", keys: ["]"], glyph: "right", where: onTrain },
+  { id: "train.previous", title: "Previous step", category: "Train", keys: ["["], where: onTrain },
+  { id: "train.last", title: "Last step", category: "Train", keys: ["G"], where: onTrain },
+  { id: "train.close", title: "Close step", category: "Train", keys: ["Esc"], where: onStep },
+  { id: "train.tokens", title: "Tokens as the step trained on them", category: "Train", keys: ["t"], glyph: "token", where: onStep },
+  { id: "train.rollout", title: "Open rollout of the step", category: "Train", keys: ["o"], glyph: "rec", where: onStep },
+  {
+    id: "train.pause",
+    title: "Pause or resume training",
+    category: "Train",
+    keys: ["p"],
+    glyph: "pause",
+    menu: "Run",
+    where: "on a training run that has not ended",
+  },
+  {
+    id: "train.checkpoint",
+    title: "Checkpoint now",
+    category: "Train",
+    keys: ["s"],
+    glyph: "download",
+    menu: "Run",
+    where: "on a running training run",
+  },
+  {
+    id: "train.stop",
+    title: "Stop training…",
+    category: "Train",
+    keys: ["Shift+F5"],
+    glyph: "stop",
+    menu: "Run",
+    where: "on a running or paused training run",
+  },
+];
+
+const compare: readonly Command[] = [
+  { id: "compare.next", title: "Next task", category: "Compare", keys: ["j"], where: onCompare },
+  { id: "compare.previous", title: "Previous task", category: "Compare", keys: ["k"], where: onCompare },
+  { id: "compare.swap", title: "Swap A and B", category: "Compare", keys: ["x"], glyph: "compare", where: onCompare },
+  { id: "compare.open", title: "Open both rollouts", category: "Compare", keys: ["o"], glyph: "rec", where: onCompare },
 ];
 
 const tasks: readonly Command[] = [
@@ -202,7 +277,7 @@ const harnesses: readonly Command[] = [
   { id: "harnesses.probe", title: "Probe harness", category: "Harnesses", keys: ["p"], glyph: "harness", where: "on the Harnesses screen" },
 ];
 
-export const commands: readonly Command[] = [...runs, ...rollout, ...tokens, ...tasks, ...harnesses, ...everywhere];
+export const commands: readonly Command[] = [...runs, ...rollout, ...tokens, ...train, ...compare, ...tasks, ...harnesses, ...everywhere];
 
 export function commandById(id: string): Command {
   const found = commands.find((command) => command.id === id);

@@ -37,6 +37,8 @@ const rollout = rolloutViewSchema.parse({
   promptTokens: 40_000,
   completionTokens: 1207,
   seconds: 245,
+  policyWaitSeconds: 2,
+  labels: {},
   createdAt: 0,
 });
 const passes = (text: string, change: Partial<typeof rollout> = {}) =>

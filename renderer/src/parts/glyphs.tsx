@@ -32,6 +32,13 @@ export const glyphs = {
     </>
   ),
   close: <path d="M4 4l8 8M12 4l-8 8" />,
+  compare: (
+    <>
+      <path d="M8 2v12" />
+      <rect x="2" y="4" width="3.5" height="8" rx=".8" />
+      <rect x="10.5" y="6.5" width="3.5" height="5.5" rx=".8" />
+    </>
+  ),
   columns: (
     <>
       <rect x="2" y="2.8" width="12" height="10.4" rx="1.2" />
@@ -90,6 +97,7 @@ export const glyphs = {
       <path d="M5.3 8.3l2 2 3.5-4" />
     </>
   ),
+  pause: <path d="M5 3v10M11 3v10" strokeWidth="2" />,
   play: <path d="M4.5 2.8v10.4L13 8z" fill="currentColor" />,
   plus: <path d="M8 3v10M3 8h10" />,
   proxy: (
@@ -173,6 +181,12 @@ export const glyphs = {
     <>
       <path d="M5 2.5H2.5v11H5M11 2.5h2.5v11H11" />
       <rect x="6" y="6" width="4" height="4" rx=".7" fill="currentColor" stroke="none" />
+    </>
+  ),
+  train: (
+    <>
+      <path d="M2.5 2v11.5H14" />
+      <path d="M4.5 11c2-.5 2.5-5.5 5-6.5 1.5-.6 2.5-.5 4-.5" />
     </>
   ),
   up: <path d="M3.5 10L8 5.5 12.5 10" />,

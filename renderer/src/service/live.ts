@@ -29,6 +29,17 @@ export function watchEvents(watcher: (events: readonly EventView[]) => void): ()
   return () => watchers.delete(watcher);
 }
 
+/** The training run that an event of its speaks of. */
+export function runOf({ payload }: Pick<EventView, "payload">): string | null {
+  try {
+    const value: unknown = JSON.parse(payload);
+    return typeof value === "object" && value !== null && "run" in value && typeof value.run === "string" ? value.run : null;
+  } catch {
+    // Not JSON: it names no run.
+    return null;
+  }
+}
+
 /** The keys that a set of events makes old. */
 export function keysMadeOld(events: readonly EventView[]): Set<string> {
   const keys = new Set<string>();
@@ -37,6 +48,12 @@ export function keysMadeOld(events: readonly EventView[]): Set<string> {
     if (event.experiment !== null) {
       keys.add(`rollouts:${event.experiment}`);
       keys.add(`result:${event.experiment}`);
+    }
+    if (event.type.startsWith("training.")) {
+      keys.add("trainings");
+      keys.add("transfer");
+      const run = runOf(event);
+      if (run !== null) keys.add(`training:${run}`);
     }
     if (event.rollout === null) continue;
     keys.add(`rollout:${event.rollout}`);

@@ -1,4 +1,7 @@
 /** Every read of the window, by name. Keys are `kind:id`, so that an event can say which values it made old. */
+
+import type { CompareGrid, Comparison, MeasureView, TransferMatrix } from "../../../main/api/analysis-views.ts";
+import type { TrainedTokens, TrainingRunView, TrainingStepDetail } from "../../../main/api/training-views.ts";
 import type {
   ArtifactView,
   CallDetail,
@@ -13,7 +16,26 @@ import type {
   TaskCheckView,
   TaskView,
 } from "../../../main/api/views.ts";
-import type { Query } from "./queries.ts";
+import { peek, type Query } from "./queries.ts";
+
+export type {
+  CompareCell,
+  CompareColumn,
+  CompareGrid,
+  Comparison,
+  Estimate,
+  MeasureView,
+  RolloutPair,
+  TransferMatrix,
+} from "../../../main/api/analysis-views.ts";
+export type {
+  EvaluationView,
+  TrainedTokens,
+  TrainingCheck,
+  TrainingRunView,
+  TrainingStepDetail,
+  TrainingStepView,
+} from "../../../main/api/training-views.ts";
 
 export type { CallView, EventView, MessageView, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
 export type { ArtifactView, CallDetail, ChainTokens, DoctorRow, ExperimentView, HarnessView, PolicyView, RolloutDetail, RolloutView, TaskCheckView };
@@ -70,3 +92,40 @@ export const taskCheckQuery = (path: string): Query<TaskCheckView> => ({
 export const harnessesQuery: Query<HarnessView[]> = { key: "harnesses", load: (client, signal) => client.harnesses.list(undefined, { signal }) };
 export const policiesQuery: Query<PolicyView[]> = { key: "policies", load: (client, signal) => client.policies.list(undefined, { signal }) };
 export const doctorQuery: Query<DoctorRow[]> = { key: "doctor", load: (client, signal) => client.system.doctor(undefined, { signal }) };
+
+export const trainingsQuery: Query<TrainingRunView[]> = { key: "trainings", load: (client, signal) => client.training.list(undefined, { signal }) };
+
+/** A run with all its points. Those that are here already are not asked for again: a long run is read once, then step by step. */
+export function trainingQuery(id: string): Query<TrainingRunView> {
+  const key = `training:${id}`;
+  const load: Query<TrainingRunView>["load"] = async (client, signal) => {
+    const known = peek<TrainingRunView>({ key, load }).value?.points ?? [];
+    const last = known.at(-1)?.step;
+    const run = await client.training.get(last === undefined ? { id } : { id, after: last }, { signal });
+    // A run that went back to a checkpoint takes steps again.
+    if (last !== undefined && run.step < last) return client.training.get({ id }, { signal });
+    return known.length === 0 ? run : { ...run, points: [...known, ...run.points] };
+  };
+  return { key, load };
+}
+export const trainingStepQuery = (id: string, step: number): Query<TrainingStepDetail> => ({
+  key: `training-step:${id}:${step}`,
+  load: (client, signal) => client.training.step({ id, step }, { signal }),
+});
+export const trainedTokensQuery = (run: string, step: number, rollout: string, chain: number): Query<TrainedTokens> => ({
+  key: `tokens:${rollout}:${chain}:${run}:${step}`,
+  load: (client, signal) => client.training.stepTokens({ id: run, step, rollout, chain }, { signal }),
+});
+export const gridQuery = (experiments: readonly string[]): Query<CompareGrid> => ({
+  key: `grid:${experiments.join(",")}`,
+  load: (client, signal) => client.analysis.grid({ experiments: [...experiments] }, { signal }),
+});
+export const comparisonQuery = (a: string, b: string): Query<Comparison> => ({
+  key: `comparison:${a}:${b}`,
+  load: (client, signal) => client.analysis.compare({ a, b }, { signal }),
+});
+export const transferQuery: Query<TransferMatrix[]> = { key: "transfer", load: (client, signal) => client.analysis.transfer(undefined, { signal }) };
+export const measuresQuery: Query<Record<string, MeasureView>> = {
+  key: "measures",
+  load: (client, signal) => client.analysis.measures(undefined, { signal }),
+};

@@ -6,23 +6,17 @@ import { Icon } from "../parts/icon.tsx";
 import type { ScreenName } from "../state/places.ts";
 import { activePlace, useWorkspace } from "../state/workspace.ts";
 
-const items: readonly { readonly screen: ScreenName; readonly glyph: GlyphName; readonly label: string }[] = [
+type Name = ScreenName | "compare" | "train";
+
+const items: readonly { readonly screen: Name; readonly glyph: GlyphName; readonly label: string }[] = [
   { screen: "runs", glyph: "runs", label: "Runs" },
   { screen: "tasks", glyph: "tasks", label: "Tasks" },
   { screen: "harnesses", glyph: "harness", label: "Harnesses" },
+  { screen: "compare", glyph: "compare", label: "Compare" },
+  { screen: "train", glyph: "train", label: "Train" },
 ];
 
-function Item({
-  screen,
-  glyph,
-  label,
-  on,
-}: {
-  readonly screen: ScreenName;
-  readonly glyph: GlyphName;
-  readonly label: string;
-  readonly on: boolean;
-}) {
+function Item({ screen, glyph, label, on }: { readonly screen: Name; readonly glyph: GlyphName; readonly label: string; readonly on: boolean }) {
   const command = commandById(`screen.${screen}`);
   return (
     <Hint text={label} {...(command.keys[0] === undefined ? {} : { keyShown: command.keys[0] })}>
@@ -46,7 +40,7 @@ function Item({
 /** The screens that exist. */
 export function ActivityBar() {
   const place = useWorkspace(activePlace);
-  const current: ScreenName = place.kind === "screen" ? place.screen : "runs";
+  const current: Name = place.kind === "screen" ? place.screen : place.kind === "rollout" ? "runs" : place.kind;
   return (
     <nav
       data-pane

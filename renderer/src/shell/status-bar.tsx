@@ -4,12 +4,13 @@ import { Hint } from "../parts/hint.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useConnection } from "../service/connection.ts";
 import { useQuery } from "../service/use-query.ts";
-import { doctorQuery, type ExperimentView, experimentsQuery, type PolicyView, policiesQuery, tasksQuery } from "../service/views.ts";
+import { doctorQuery, type ExperimentView, experimentsQuery, type PolicyView, policiesQuery, tasksQuery, trainingsQuery } from "../service/views.ts";
 import { useNotices } from "../state/notices.ts";
-import { openScreen, togglePanel } from "../state/workspace.ts";
+import { openScreen, openTrain, togglePanel } from "../state/workspace.ts";
 import { policyWords } from "../words/names.ts";
 import { bytes, plural } from "../words/numbers.ts";
 import { moment } from "../words/times.ts";
+import { isUnderWay, statusWords } from "../words/training.ts";
 import { problemsOf } from "./problems.ts";
 
 function Item({ hint, onClick, children }: { readonly hint: string; readonly onClick: () => void; readonly children: ReactNode }) {
@@ -65,6 +66,23 @@ function PolicyState() {
       {inUse === null ? "no policy" : <b className="font-medium text-fg">{inUse.name}</b>}
       <Divider />
       {inUse === null ? "nothing recorded" : inUse.capture}
+    </Item>
+  );
+}
+
+/** The training run that goes on, and how far it is. */
+function TrainingState() {
+  const { value: runs } = useQuery(trainingsQuery);
+  const under = (runs ?? []).filter((run) => isUnderWay(run.status));
+  const [first] = under;
+  if (first === undefined) return null;
+  return (
+    <Item
+      hint={`${first.name}, seed ${first.seed}: ${first.activity || statusWords(first).word}`}
+      onClick={() => openTrain({ id: first.id, step: null })}
+    >
+      <Icon name="train" size={0.75} />
+      {under.length > 1 ? plural(under.length, "training run") : statusWords(first).word}
     </Item>
   );
 }
@@ -142,6 +160,7 @@ export function StatusBar() {
       <div className="flex">
         <ProxyState />
         <PolicyState />
+        <TrainingState />
       </div>
       <div className="flex slim:hidden">
         <SandboxState />

@@ -1,22 +1,30 @@
 import type { GlyphName } from "../parts/glyphs.tsx";
 import { Icon } from "../parts/icon.tsx";
-import type { Place } from "../state/places.ts";
+import type { ScreenName } from "../state/places.ts";
 import { activateTab, closeTab, keepTab, type Tab, useWorkspace } from "../state/workspace.ts";
 
-const screenLook: Record<string, { readonly glyph: GlyphName; readonly title: string }> = {
+const screenLook: Record<ScreenName, { readonly glyph: GlyphName; readonly title: string }> = {
   runs: { glyph: "runs", title: "Runs" },
   tasks: { glyph: "tasks", title: "Tasks" },
   harnesses: { glyph: "harness", title: "Harnesses" },
   settings: { glyph: "settings", title: "Settings" },
 };
 
-const glyphOf = (place: Place): GlyphName =>
-  place.kind === "screen" ? (screenLook[place.screen]?.glyph ?? "runs") : place.view === "tokens" ? "token" : "rec";
-
-const titleOf = (tab: Tab): string => (tab.place.kind === "screen" ? (screenLook[tab.place.screen]?.title ?? "") : (tab.title ?? tab.place.id));
+function lookOf({ place, title }: Tab): { readonly glyph: GlyphName; readonly title: string } {
+  switch (place.kind) {
+    case "screen":
+      return screenLook[place.screen];
+    case "train":
+      return { glyph: "train", title: title ?? "Train" };
+    case "compare":
+      return { glyph: "compare", title: "Compare" };
+    case "rollout":
+      return { glyph: place.view === "tokens" ? "token" : "rec", title: title ?? place.id };
+  }
+}
 
 function TabHandle({ tab, on }: { readonly tab: Tab; readonly on: boolean }) {
-  const title = titleOf(tab);
+  const { glyph, title } = lookOf(tab);
   return (
     <div
       className={`relative flex min-w-0 items-center border-r border-line text-xs ${
@@ -35,7 +43,7 @@ function TabHandle({ tab, on }: { readonly tab: Tab; readonly on: boolean }) {
         title={tab.preview ? `${title} – preview; a double click keeps it` : title}
         className="focus-inside flex h-full min-w-0 items-center gap-1.75 pr-1 pl-2.75"
       >
-        <Icon name={glyphOf(tab.place)} size={0.875} />
+        <Icon name={glyph} size={0.875} />
         <span className={`max-w-60 truncate ${tab.preview ? "italic" : ""} ${on ? "" : "slim:max-w-22"}`}>{title}</span>
       </button>
       <button

@@ -5,6 +5,7 @@ export type Overlay =
   | { readonly kind: "palette"; readonly start: string }
   | { readonly kind: "keys" }
   | { readonly kind: "new-experiment"; readonly tasks?: readonly string[]; readonly harnesses?: readonly string[] }
+  | { readonly kind: "new-training" }
   | { readonly kind: "new-task" }
   | { readonly kind: "add-policy" }
   | {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePlace, placeLink, placePath, rolloutPlace, rolloutViews } from "./places.ts";
+import { type Place, parsePlace, placeLink, placePath, rolloutPlace, rolloutViews } from "./places.ts";
 
 describe("places", () => {
   it("reads what it writes", () => {
@@ -10,6 +10,7 @@ describe("places", () => {
       view: fc.constantFrom(...rolloutViews),
       call: fc.option(fc.nat()),
       chain: fc.nat(50),
+      trained: fc.option(fc.record({ run: id, step: fc.nat() })),
     });
     fc.assert(
       fc.property(place, ({ id, ...change }) => {
@@ -18,6 +19,17 @@ describe("places", () => {
         expect(parsePlace(`#/${placePath(expected)}`)).toEqual(expected);
       }),
     );
+  });
+
+  it("reads links to a step of a training run and to a comparison", () => {
+    const places: readonly Place[] = [
+      { kind: "train", id: null, step: null },
+      { kind: "train", id: "t-1/x y", step: 96 },
+      { kind: "compare", experiments: [], a: null, b: null },
+      { kind: "compare", experiments: ["e-1", "e-4"], a: "e-1|codex|0.171||qwen 3", b: null },
+    ];
+    for (const place of places) expect(parsePlace(placeLink(place))).toEqual(place);
+    expect(parsePlace("openforge://train/t-1/step/x")).toBeNull();
   });
 
   it("opens the tokens when a link names some", () => {

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { create } from "zustand";
 import { useMedia } from "../parts/use-media.ts";
-import { type Place, parsePlace, placePath, type RolloutPlace, type ScreenName } from "./places.ts";
+import { type ComparePlace, type Place, parsePlace, placePath, type RolloutPlace, type ScreenName, type TrainPlace } from "./places.ts";
 
 export interface Tab {
-  /** Screen name, or `run/<id>`. */
+  /** Screen name, `train`, `compare`, or `run/<id>`. */
   readonly key: string;
   readonly place: Place;
   /** A preview tab is replaced by the next preview. */
@@ -49,7 +49,10 @@ export const useWorkspace = create<Workspace>(() => ({
   sizes: {},
 }));
 
-const keyOf = (place: Place): string => (place.kind === "screen" ? place.screen : `run/${place.id}`);
+function keyOf(place: Place): string {
+  if (place.kind === "screen") return place.screen;
+  return place.kind === "rollout" ? `run/${place.id}` : place.kind;
+}
 
 interface OpenOptions {
   readonly preview?: boolean;
@@ -76,6 +79,20 @@ export function openPlace(place: Place, options: OpenOptions = {}): void {
 }
 
 export const openScreen = (screen: ScreenName): void => openPlace({ kind: "screen", screen });
+
+const trainPlace: TrainPlace = { kind: "train", id: null, step: null };
+const comparePlace: ComparePlace = { kind: "compare", experiments: [], a: null, b: null };
+
+/** Opens Train where it was, or where the change says; the tab is named by its run. */
+export function openTrain(change: Partial<Omit<TrainPlace, "kind">> = {}, title?: string): void {
+  const open = useWorkspace.getState().tabs.find((tab) => tab.place.kind === "train")?.place;
+  openPlace({ ...(open?.kind === "train" ? open : trainPlace), ...change }, title === undefined ? {} : { title });
+}
+
+export function openCompare(change: Partial<Omit<ComparePlace, "kind">> = {}): void {
+  const open = useWorkspace.getState().tabs.find((tab) => tab.place.kind === "compare")?.place;
+  openPlace({ ...(open?.kind === "compare" ? open : comparePlace), ...change });
+}
 
 export function activateTab(key: string): void {
   useWorkspace.setState((state) => {
@@ -113,8 +130,7 @@ export function changeRolloutPlace(id: string, change: Partial<Omit<RolloutPlace
   }));
 }
 
-export function titleRollout(id: string, title: string): void {
-  const key = `run/${id}`;
+export function titleTab(key: string, title: string): void {
   useWorkspace.setState((state) =>
     state.tabs.some((tab) => tab.key === key && tab.title !== title)
       ? { tabs: state.tabs.map((tab) => (tab.key === key ? { ...tab, title } : tab)) }

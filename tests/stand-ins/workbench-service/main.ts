@@ -90,6 +90,7 @@ const probed = (id: string): HarnessView => {
 const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: null, seconds: 8.4, ok: true, detail: null };
 
 const os = implement(contract);
+const training = sampleTraining(os, values.empty, [...rollouts.keys()]);
 const router = os.router({
   system: {
     info: os.system.info.handler(() => ({
@@ -107,20 +108,18 @@ const router = os.router({
     doctor: os.system.doctor.handler(() => [...doctor]),
     events: os.system.events.handler(async function* ({ signal }) {
       const live = shown[0]?.rollouts[1];
-      for (let sequence = 1; !signal?.aborted; sequence += 1) {
-        if (live === undefined) await pause(1000);
-        else {
-          const event: EventView = {
-            sequence,
-            at: Date.now(),
-            experiment: live.experiment,
-            rollout: live.id,
-            type: "call.recorded",
-            payload: JSON.stringify({ call: live.calls, status: "ok", promptTokens: live.promptTokens }),
-          };
-          yield event;
-          await pause(1500);
+      let sequence = 0;
+      const event = (type: string, payload: object, about: Pick<EventView, "experiment" | "rollout">): EventView => {
+        sequence += 1;
+        return { sequence, at: Date.now(), ...about, type, payload: JSON.stringify(payload) };
+      };
+      while (!signal?.aborted) {
+        if (live !== undefined) {
+          const call = { call: live.calls, status: "ok", promptTokens: live.promptTokens };
+          yield event("call.recorded", call, { experiment: live.experiment, rollout: live.id });
         }
+        for (const run of training.advance()) yield event("training.step", { run }, { experiment: null, rollout: null });
+        await pause(1000);
       }
     }),
     prepareImages: os.system.prepareImages.handler(() => lines(["Packing 61 packages", "Importing"], { image: "openforge/base", how: "built" })),
@@ -234,8 +233,8 @@ const router = os.router({
     ),
     probe: os.harnesses.probe.handler(({ input }) => lines(["Starting the sandbox", "Waiting for a call", "A call arrived"], probed(input.id))),
   },
-  training: sampleTraining(os),
-  analysis: sampleAnalysis(os, []),
+  training: training.handlers,
+  analysis: sampleAnalysis(os, training.runs),
   exports: {
     write: os.exports.write.handler(({ input }) =>
       lines(["1 of 2 rollouts", "2 of 2 rollouts"], {

@@ -85,7 +85,7 @@ function rolloutsOf(experiment: string): readonly ComparableRollout[] {
   });
 }
 
-export function sampleAnalysis(os: Implementer, runs: readonly TrainingRunView[]) {
+export function sampleAnalysis(os: Implementer, runs: () => readonly TrainingRunView[]) {
   const side = (key: string) => {
     const rollouts = rolloutsOf(key.split("|")[0] ?? "").filter(({ column }) => column.key === key);
     const column = columnOf(rollouts);
@@ -100,6 +100,6 @@ export function sampleAnalysis(os: Implementer, runs: readonly TrainingRunView[]
     measures: os.analysis.measures.handler(() => behaviourDefinitions),
     grid: os.analysis.grid.handler(({ input }) => compareGrid(input.experiments.flatMap(rolloutsOf))),
     compare: os.analysis.compare.handler(({ input }) => compareColumns(side(input.a), side(input.b))),
-    transfer: os.analysis.transfer.handler(() => transferMatrices(runs)),
+    transfer: os.analysis.transfer.handler(() => transferMatrices(runs())),
   };
 }

@@ -9,7 +9,7 @@ import { Boundary, Ready } from "../../parts/states.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type RolloutDetail, rolloutQuery, rolloutsQuery } from "../../service/views.ts";
 import { type RolloutPlace, type RolloutViewName, rolloutPlace, rolloutViews } from "../../state/places.ts";
-import { changeRolloutPlace, openPlace, titleRollout } from "../../state/workspace.ts";
+import { changeRolloutPlace, openPlace, titleTab } from "../../state/workspace.ts";
 import { policyWords, rolloutTitle, taskWords } from "../../words/names.ts";
 import { reward } from "../../words/numbers.ts";
 import { CallsView } from "./calls-view.tsx";
@@ -91,7 +91,7 @@ function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
 function Open({ rollout, place }: { readonly rollout: RolloutDetail; readonly place: RolloutPlace }) {
   useNeighbours(rollout, place);
   useCommands(Object.fromEntries(rolloutViews.map((view) => [`rollout.${view}`, () => changeRolloutPlace(rollout.id, { view })])));
-  useEffect(() => titleRollout(rollout.id, rolloutTitle(rollout)), [rollout]);
+  useEffect(() => titleTab(`run/${rollout.id}`, rolloutTitle(rollout)), [rollout]);
   return (
     <>
       <Head rollout={rollout} place={place} />

@@ -1,12 +1,15 @@
+import type { ReactNode } from "react";
 import { Chip } from "../../../parts/chip.tsx";
 import { KeyCaps } from "../../../parts/key-caps.tsx";
 import { Facts } from "../../../parts/pane.tsx";
 import { decimal, position, probability } from "../../../words/numbers.ts";
 import type { TokenAt } from "./chain.ts";
 import { tokenLook } from "./layout.ts";
+import { gapOf, type Trained } from "./trained.ts";
 
 const width = 296;
-const height = 196;
+/** With the rows of an update. */
+const height = 250;
 const gap = 6;
 
 /** Beside the token, inside the window: below it where there is room, else above. */
@@ -19,14 +22,32 @@ export function cardPlace(
   return { left, top: below + height < window.height ? below : Math.max(gap, token.top - gap - height) };
 }
 
+function maskWords({ position: at, span: { span } }: TokenAt, trained: Trained | null): string {
+  const mask = trained === null ? span.mask : trained.mask(at);
+  if (mask === 1) return "1, trained";
+  return span.kind === "sampled" ? `0, sampled but not trained ${trained === null ? "here" : "in this step"}` : "0, masked";
+}
+
 interface TokenCardProps {
   readonly token: TokenAt;
   readonly place: { readonly left: number; readonly top: number };
   readonly pinned: boolean;
+  readonly trained: Trained | null;
+}
+
+/** What the update saw of the token: its advantage, its log-probability by the trainer, and how far that is from the sampler's. */
+function trainedRows(token: TokenAt, trained: Trained): readonly (readonly [string, ReactNode])[] {
+  const logprob = trained.trainerLogprob(token.position);
+  const gap = gapOf(trained, token.position, token.logprob);
+  return [
+    ["Advantage", trained.advantage(token.position) === null ? null : decimal(trained.advantage(token.position), 3)],
+    ["Trainer", logprob === null ? null : decimal(logprob, 3)],
+    ["Ratio", gap === null ? null : decimal(Math.exp(gap), 3)],
+  ];
 }
 
 /** All that is known of one token. */
-export function TokenCard({ token, place, pinned }: TokenCardProps) {
+export function TokenCard({ token, place, pinned, trained }: TokenCardProps) {
   const { span } = token.span;
   const look = tokenLook(token.text, token.id);
   return (
@@ -57,7 +78,8 @@ export function TokenCard({ token, place, pinned }: TokenCardProps) {
               </span>
             ),
           ],
-          ["Mask", span.mask === 1 ? "1, trained" : span.kind === "sampled" ? "0, sampled but not trained here" : "0, masked"],
+          ["Mask", maskWords(token, trained)],
+          ...(trained === null ? [] : trainedRows(token, trained)),
           ["Call", span.callIndex + 1],
         ]}
       />

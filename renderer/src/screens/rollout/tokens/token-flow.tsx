@@ -1,20 +1,28 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type PointerEvent, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
+import { advantageClass, advantageStep } from "../../../parts/advantage.ts";
 import { Chip } from "../../../parts/chip.tsx";
 import { count, decimal, position as positionWords } from "../../../words/numbers.ts";
 import { heatStep, type PlacedSpan, tokenAt } from "./chain.ts";
 import { type FlowRow, flowRows, rowOf, tokenLook } from "./layout.ts";
 import { cardPlace, TokenCard } from "./token-card.tsx";
+import { gapOf, gapStep, type Trained } from "./trained.ts";
 
-export type ColourMode = "logprob" | "mask";
+export type ColourMode = "logprob" | "mask" | "advantage" | "gap";
 
 const hoverDelay = 150;
 const estimated = { head: 28, line: 25, fold: 25 } as const;
 
-function lookOf(placed: PlacedSpan, offset: number, mode: ColourMode): string {
+function lookOf(placed: PlacedSpan, offset: number, mode: ColourMode, trained: Trained | null): string {
   const { mask, kind, logprobs } = placed.span;
-  if (kind === "prompt" || mask === 0) return "is-masked";
+  const position = placed.start + offset;
+  if (trained === null ? kind === "prompt" || mask === 0 : trained.mask(position) === 0) return "is-masked";
   const logprob = logprobs?.[offset] ?? null;
+  if (trained !== null && mode === "advantage") return advantageClass(advantageStep(trained.advantage(position) ?? 0, trained.largest));
+  if (trained !== null && mode === "gap") {
+    const gap = gapOf(trained, position, logprob);
+    return gap === null ? "is-sampled" : `heat-${gapStep(gap)}`;
+  }
   if (mode === "mask" || logprob === null) return "is-sampled";
   return `heat-${heatStep(logprob)}`;
 }
@@ -22,11 +30,12 @@ function lookOf(placed: PlacedSpan, offset: number, mode: ColourMode): string {
 interface LineProps {
   readonly row: Extract<FlowRow, { kind: "line" }>;
   readonly mode: ColourMode;
+  readonly trained: Trained | null;
   /** Position of the cursor when it is in this line, else −1. */
   readonly cursor: number;
 }
 
-const Line = memo(function Line({ row, mode, cursor }: LineProps) {
+const Line = memo(function Line({ row, mode, trained, cursor }: LineProps) {
   const { placed, from, to } = row;
   const tokens = [];
   for (let offset = from; offset < to; offset += 1) {
@@ -36,7 +45,7 @@ const Line = memo(function Line({ row, mode, cursor }: LineProps) {
       <span
         key={at}
         data-token={at}
-        className={`token ${lookOf(placed, offset, mode)} ${look.control ? "is-control" : ""} ${at === cursor ? "is-cursor" : ""}`}
+        className={`token ${lookOf(placed, offset, mode, trained)} ${look.control ? "is-control" : ""} ${at === cursor ? "is-cursor" : ""}`}
       >
         {look.lead !== "" && <s>{look.lead}</s>}
         {look.text}
@@ -75,13 +84,15 @@ interface TokenFlowProps {
   readonly spans: readonly PlacedSpan[];
   readonly total: number;
   readonly mode: ColourMode;
+  /** What an update made of the tokens, when the view was opened from one. */
+  readonly trained: Trained | null;
   readonly cursor: number;
   readonly onCursor: (position: number) => void;
   readonly ref: React.Ref<FlowHandle>;
 }
 
 /** Tokens as running text; only the lines in sight exist. One tab stop: arrows move the cursor, Enter pins its card. */
-export function TokenFlow({ spans, total, mode, cursor, onCursor, ref }: TokenFlowProps) {
+export function TokenFlow({ spans, total, mode, trained, cursor, onCursor, ref }: TokenFlowProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [hovered, setHovered] = useState<number | null>(null);
@@ -183,7 +194,7 @@ export function TokenFlow({ spans, total, mode, cursor, onCursor, ref }: TokenFl
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 {row.kind === "head" && <Head placed={row.placed} />}
-                {row.kind === "line" && <Line row={row} mode={mode} cursor={holdsCursor ? cursor : -1} />}
+                {row.kind === "line" && <Line row={row} mode={mode} trained={trained} cursor={holdsCursor ? cursor : -1} />}
                 {row.kind === "fold" && (
                   <div className="token-line">
                     <button type="button" className="token-fold" onClick={() => setOpened(new Set([...opened, row.placed.index]))}>
@@ -203,6 +214,7 @@ export function TokenFlow({ spans, total, mode, cursor, onCursor, ref }: TokenFl
       {card !== null && element !== null && (
         <TokenCard
           token={card}
+          trained={trained}
           place={cardPlace(element.getBoundingClientRect(), { width: window.innerWidth, height: window.innerHeight })}
           pinned={pinned && hovered === null}
         />

@@ -1,32 +1,42 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useCommands } from "../../../commands/handlers.ts";
-import { Button } from "../../../parts/button.tsx";
+import { advantageInk } from "../../../parts/advantage.ts";
+import { Button, IconButton } from "../../../parts/button.tsx";
 import { Segmented } from "../../../parts/choice.tsx";
+import { Icon } from "../../../parts/icon.tsx";
 import { Pane } from "../../../parts/pane.tsx";
 import { SidePane } from "../../../parts/side-pane.tsx";
-import { Boundary, Empty, Note, Ready } from "../../../parts/states.tsx";
+import { Boundary, Empty, Loading, Note, Ready } from "../../../parts/states.tsx";
+import type { QueryState } from "../../../service/queries.ts";
 import { useQuery } from "../../../service/use-query.ts";
-import { type ChainTokens, type RolloutDetail, tokensQuery } from "../../../service/views.ts";
-import type { RolloutPlace } from "../../../state/places.ts";
-import { changeRolloutPlace, useDetailsShown } from "../../../state/workspace.ts";
+import { type ChainTokens, type RolloutDetail, type TrainedTokens, tokensQuery, trainedTokensQuery } from "../../../service/views.ts";
+import type { RolloutPlace, StepName } from "../../../state/places.ts";
+import { changeRolloutPlace, openTrain, useDetailsShown } from "../../../state/workspace.ts";
 import { count } from "../../../words/numbers.ts";
 import { lowProbabilities, maskEdges, nextOf, placeSpans } from "./chain.ts";
 import { ChainPane } from "./chain-pane.tsx";
 import { type ColourMode, type FlowHandle, TokenFlow } from "./token-flow.tsx";
+import { type Trained, trainedTokens } from "./trained.ts";
 
-function Legend() {
+const heats = [0, 1, 2, 3, 4, 5, 6].map((step) => `var(--of-heat-${step})`);
+/** What the scale runs over, by the colour that is chosen. */
+const scales: Record<ColourMode, { readonly from: string; readonly to: string; readonly inks: readonly string[] }> = {
+  logprob: { from: "0", to: "≤ −5", inks: heats },
+  mask: { from: "", to: "", inks: [] },
+  advantage: { from: "worse", to: "better", inks: [-3, -2, -1, 0, 1, 2, 3].map(advantageInk) },
+  gap: { from: "0", to: "≥ 0.5", inks: heats },
+};
+
+function Legend({ mode }: { readonly mode: ColourMode }) {
+  const { from, to, inks } = scales[mode];
   return (
     <span className="flex items-center gap-3 text-2xs text-secondary narrow:hidden">
       <span className="flex items-center">
-        <span className="pr-1.25">0</span>
-        {[0, 1, 2, 3, 4, 5, 6].map((step) => (
-          <i
-            key={step}
-            className="inline-block h-3 w-4 shadow-[inset_0_0_0_0.5px_var(--of-border-strong)]"
-            style={{ background: `var(--of-heat-${step})` }}
-          />
+        <span className="pr-1.25">{from}</span>
+        {inks.map((ink) => (
+          <i key={ink} className="inline-block h-3 w-4 shadow-[inset_0_0_0_0.5px_var(--of-border-strong)]" style={{ background: ink }} />
         ))}
-        <span className="pl-1.25">≤ −5</span>
+        <span className="pl-1.25">{to}</span>
       </span>
       <span className="flex items-center gap-1.25">
         <i className="hatch inline-block size-2.75 rounded-[2px] shadow-[inset_0_0_0_1px_var(--of-hatch)]" />
@@ -50,12 +60,13 @@ interface OneChainProps {
   readonly rollout: RolloutDetail;
   readonly place: RolloutPlace;
   readonly chain: ChainTokens;
+  readonly trained: Trained | null;
 }
 
-function OneChain({ rollout, place, chain }: OneChainProps) {
+function OneChain({ rollout, place, chain, trained }: OneChainProps) {
   const spans = useMemo(() => placeSpans(chain), [chain]);
   const hasLogprobs = useMemo(() => chain.spans.some((span) => span.logprobs?.some((logprob) => logprob !== null)), [chain]);
-  const [mode, setMode] = useState<ColourMode>(hasLogprobs ? "logprob" : "mask");
+  const [mode, setMode] = useState<ColourMode>(trained !== null ? "advantage" : hasLogprobs ? "logprob" : "mask");
   const flow = useRef<FlowHandle>(null);
   const paneShown = useDetailsShown();
   const cursor = place.tokens?.from ?? 0;
@@ -73,6 +84,7 @@ function OneChain({ rollout, place, chain }: OneChainProps) {
   const nextEdge = (): void => go(nextOf(edges, cursor));
   const nextUnlikely = (): void => go(nextOf(unlikely, cursor));
   useCommands({ "tokens.edge": nextEdge, ...(unlikely.length > 0 ? { "tokens.surprise": nextUnlikely } : {}) });
+  const notFromStep = trained === null ? "Open the tokens from a training step: then its advantages and log-probabilities are here" : null;
   const noTexts = chain.spans.length > 0 && chain.spans.every((span) => span.texts === null);
   return (
     <>
@@ -97,9 +109,11 @@ function OneChain({ rollout, place, chain }: OneChainProps) {
           options={[
             { value: "logprob", label: "Log-prob", disabledBecause: hasLogprobs ? null : "The policy gave no log-probabilities" },
             { value: "mask", label: "Mask" },
+            { value: "advantage", label: "Advantage", disabledBecause: notFromStep },
+            { value: "gap", label: "Gap", disabledBecause: notFromStep ?? (hasLogprobs ? null : "The policy gave no log-probabilities") },
           ]}
         />
-        <Legend />
+        <Legend mode={mode} />
         <span className="flex-1" />
         <span className="text-2xs text-muted slim:hidden">Next</span>
         <Button small command="tokens.edge" disabledBecause={edges.length === 0 ? "The mask does not change in this chain" : null} onClick={nextEdge}>
@@ -121,7 +135,7 @@ function OneChain({ rollout, place, chain }: OneChainProps) {
       )}
       <div className="relative flex min-h-0 flex-1">
         <Pane label="Tokens" className="flex-1">
-          <TokenFlow ref={flow} spans={spans} total={chain.total} mode={mode} cursor={cursor} onCursor={setCursor} />
+          <TokenFlow ref={flow} spans={spans} total={chain.total} mode={mode} trained={trained} cursor={cursor} onCursor={setCursor} />
         </Pane>
         {paneShown && (
           <SidePane label="Chain" name="chain" initial={292} subject={`${rollout.id}/${place.chain}`}>
@@ -133,9 +147,39 @@ function OneChain({ rollout, place, chain }: OneChainProps) {
   );
 }
 
-/** The token view: one chain of the rollout, masks hatched, surprise as heat. */
+/** Says which update is shown, and leads back to it. */
+function StepLine({
+  rollout,
+  trained,
+  state,
+}: {
+  readonly rollout: RolloutDetail;
+  readonly trained: StepName;
+  readonly state: QueryState<TrainedTokens>;
+}) {
+  return (
+    <div className="flex min-h-7 flex-none items-center gap-2 border-b border-line bg-sampled-tint px-3 text-xs">
+      <Icon name="train" size={0.875} className="text-sampled" />
+      <span className="min-w-0 truncate">
+        {state.failure === null
+          ? `As step ${trained.step} trained on it: masks, advantages and the trainer's log-probabilities are those of the update.`
+          : `Step ${trained.step} has nothing to say of this chain. ${state.failure.message}`}
+      </span>
+      <span className="flex-1" />
+      <Button small look="ghost" onClick={() => openTrain({ id: trained.run, step: trained.step })}>
+        Show step {trained.step}
+      </Button>
+      <IconButton glyph="close" label="Show the tokens as recorded" onClick={() => changeRolloutPlace(rollout.id, { trained: null })} />
+    </div>
+  );
+}
+
+/** The token view: one chain of the rollout, masks hatched, surprise as heat; from a training step with what its update saw. */
 export function TokensView({ rollout, place }: { readonly rollout: RolloutDetail; readonly place: RolloutPlace }) {
   const state = useQuery(rollout.chains.length === 0 ? null : tokensQuery(rollout.id, place.chain));
+  const step = place.trained;
+  const trainedState = useQuery(step === null ? null : trainedTokensQuery(step.run, step.step, rollout.id, place.chain));
+  const trained = useMemo(() => (trainedState.value === undefined ? null : trainedTokens(trainedState.value)), [trainedState.value]);
   if (rollout.chains.length === 0)
     return (
       <Empty
@@ -147,13 +191,21 @@ export function TokensView({ rollout, place }: { readonly rollout: RolloutDetail
         }
       />
     );
+  const waiting = step !== null && trainedState.value === undefined && trainedState.failure === null;
   return (
-    <Ready state={state} reading={`Reading ${count(rollout.chains[place.chain]?.tokens ?? null)} tokens`}>
-      {(chain) => (
-        <Boundary key={place.chain}>
-          <OneChain rollout={rollout} place={place} chain={chain} />
-        </Boundary>
-      )}
-    </Ready>
+    <>
+      {step !== null && <StepLine rollout={rollout} trained={step} state={trainedState} />}
+      <Ready state={state} reading={`Reading ${count(rollout.chains[place.chain]?.tokens ?? null)} tokens`}>
+        {(chain) =>
+          waiting ? (
+            <Loading what="Reading what the step trained on" />
+          ) : (
+            <Boundary key={`${place.chain}/${trained === null}`}>
+              <OneChain rollout={rollout} place={place} chain={chain} trained={trained} />
+            </Boundary>
+          )
+        }
+      </Ready>
+    </>
   );
 }

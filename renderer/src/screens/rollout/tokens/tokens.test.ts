@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChainTokens } from "../../../service/views.ts";
 import { heatStep, logprobStats, lowProbabilities, maskEdges, nextOf, placeSpans, spanAt, surpriseBins, tokenAt } from "./chain.ts";
 import { flowRows, rowOf, tokenLook } from "./layout.ts";
+import { gapOf, gapStep, trainedTokens } from "./trained.ts";
 
 const span = fc.record({
   callIndex: fc.nat(9),
@@ -109,5 +110,16 @@ describe("surprise", () => {
     expect(lowProbabilities(spans)).toEqual([{ position: 3, logprob: -9 }]);
     expect([nextOf([2, 4], 2), nextOf([2, 4], 4), nextOf([], 0)]).toEqual([4, 2, null]);
     expect(logprobStats(placeSpans({ chain: 0, total: 0, trained: 0, breakCause: null, spans: [] })).mean).toBeNull();
+  });
+});
+
+describe("what an update saw", () => {
+  it("is read by position; what took no part is missing, not 0", () => {
+    const trained = trainedTokens({ chain: 0, mask: [0, 1, 1], advantages: [null, -1.5, 0.5], trainerLogprobs: [null, -0.3, null] });
+    expect([0, 1, 9].map(trained.mask)).toEqual([0, 1, 0]);
+    expect([trained.advantage(0), trained.advantage(1), trained.largest]).toEqual([null, -1.5, 1.5]);
+    expect(gapOf(trained, 1, -0.5)).toBeCloseTo(0.2);
+    expect([gapOf(trained, 2, -0.5), gapOf(trained, 1, null)]).toEqual([null, null]);
+    expect([0, 0.005, -0.02, 0.07, 0.1, -0.3, 2].map(gapStep)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 });
