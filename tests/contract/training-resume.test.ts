@@ -30,7 +30,7 @@ train: weights
 tasks: { train: { starter: { count: 12 } }, heldOut: { starter: { count: 4 } } }
 concurrency: 4
 deterministic: true
-limits: { contextWindow: 512, answerTokens: 64, batchTokens: 1024, lanes: 4, threads: 1 }
+limits: { contextWindow: 256, answerTokens: 64, batchTokens: 1024, lanes: 4, threads: 1 }
 stages:
   - { kind: rl, algorithm: rloo, overrides: { aggregation: token-mean }, steps: ${steps}, tasks: ${groups}, group: ${size}, rate: 4e-4 }
 evaluation: { before: false }
