@@ -33,8 +33,8 @@ function closeInherited() {
   }
 }
 
-function start({ id, command, env, input, lifeline, channel, limit }) {
-  const stdin = lifeline || input !== null ? "pipe" : "ignore";
+function start({ id, command, env, input, talks, lifeline, channel, limit }) {
+  const stdin = lifeline || talks || input !== null ? "pipe" : "ignore";
   const stdio = [stdin, channel ? "ignore" : "pipe", "pipe", ...(lifeline ? ["pipe"] : channel ? ["ipc"] : [])];
   const [program, ...args] = command;
   const child = spawn(program, args, { cwd: "/", env, detached: true, stdio });
@@ -110,6 +110,7 @@ process.on("message", (message) => {
     }
   }
   if (message.type === "hush") for (const stream of one.child.stdio.slice(1)) stream?.destroy();
+  if (message.type === "write") one.child.stdin?.write(message.bytes);
   if (message.type === "let-go") one.child.stdin?.destroy();
 });
 process.on("disconnect", () => process.exit(0));

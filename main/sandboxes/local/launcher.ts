@@ -19,6 +19,8 @@ export interface LaunchRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Whole standard input; left out = empty. */
   readonly input?: Uint8Array;
+  /** Standard input stays open for `write`. */
+  readonly talks?: boolean;
   /** Standard input says "ready" and stays open until `letGo` or until the launcher ends; what comes by descriptor 3 is stream 3. */
   readonly lifeline?: boolean;
   /** The program has Node's channel as descriptor 3 and sends one listening server; it has no standard output then. */
@@ -45,6 +47,8 @@ export interface Launched {
   /** Reads no more of its output. */
   hush(): void;
   letGo(): void;
+  /** To a program that is talked to. */
+  write(bytes: Uint8Array): void;
 }
 
 export interface Launcher {
@@ -150,13 +154,14 @@ class LauncherProcess implements Launcher {
       this.#pending.set(id, { request, launched, resolve, reject });
     });
     end.catch(() => undefined);
-    const { command, env, input, lifeline, onServer, outputLimitBytes } = request;
+    const { command, env, input, talks, lifeline, onServer, outputLimitBytes } = request;
     this.#send({
       type: "start",
       id,
       command,
       env,
       input: input ?? null,
+      talks: talks === true,
       lifeline: lifeline === true,
       channel: onServer !== undefined,
       limit: Math.max(0, outputLimitBytes),
@@ -166,6 +171,7 @@ class LauncherProcess implements Launcher {
       kill: () => this.#send({ type: "kill", id }),
       hush: () => this.#send({ type: "hush", id }),
       letGo: () => this.#send({ type: "let-go", id }),
+      write: (bytes: Uint8Array) => this.#send({ type: "write", id, bytes }),
     });
   }
 

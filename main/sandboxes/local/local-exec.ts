@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:os";
+import { PassThrough, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ExecRequest, ExecResult } from "../contract.ts";
+import type { ExecRequest, ExecResult, SandboxProgram } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
 import { sandboxLost } from "../sandbox-error.ts";
 import { type BoxCgroups, joinCgroups } from "./cgroups.ts";
@@ -126,6 +127,40 @@ export async function execInside(
     signal?.removeEventListener("abort", kill);
     running.delete(exec);
   }
+}
+
+/** Starts a program that is talked to; it ends with `killAll` or the box. */
+export function startInside(
+  place: ExecPlace,
+  request: { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> },
+  cwd: string,
+  running: Set<RunningExec>,
+): SandboxProgram {
+  const mark = randomUUID();
+  const env = { ...standardEnvironment, ...request.env, [markName]: mark };
+  const output = new PassThrough();
+  const errors = new PassThrough();
+  const launched = place.launcher.launch({
+    command: launcherCommand(place, request, env, cwd),
+    env: isHarmless(env) ? env : standardEnvironment,
+    talks: true,
+    outputLimitBytes: Number.MAX_SAFE_INTEGER,
+    onOutput: (stream, bytes) => (stream === 1 ? output : errors).write(bytes),
+  });
+  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`) };
+  running.add(exec);
+  const input = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      launched.write(chunk);
+      done();
+    },
+    final(done) {
+      launched.letGo();
+      done();
+    },
+  });
+  const over = (): void => void running.delete(exec);
+  return { input, output, errors, ended: launched.end.then(over, over) };
 }
 
 /** As shells and Docker say it: 128 + the signal's number. */

@@ -1,7 +1,7 @@
 /** One local sandbox. It starts at its first use, so that `provide` can still add a mount. */
 import { realpath } from "node:fs/promises";
 import { WorkbenchError } from "../../errors.ts";
-import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
+import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxProgram, SandboxRequest } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
@@ -16,7 +16,7 @@ import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, create
 import { directFiles } from "./direct-files.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
 import type { Launcher } from "./launcher.ts";
-import { type ExecPlace, execInside, type RunningExec, standardEnvironment } from "./local-exec.ts";
+import { type ExecPlace, execInside, type RunningExec, standardEnvironment, startInside } from "./local-exec.ts";
 import { type ModelPort, openModelPort } from "./model-port.ts";
 import { startNamespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
@@ -110,6 +110,11 @@ export class LocalSandbox implements Sandbox {
       );
     }
     return execInside(place, request, cwd, this.#running, signal);
+  }
+
+  async start({ command, env, cwd }: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram> {
+    checkExecStrings({ command, ...(env === undefined ? {} : { env }) });
+    return startInside(await this.#place(), { command, env: env ?? {} }, cwd ?? this.#options.request.workdir, this.#running);
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
