@@ -29,6 +29,8 @@ export interface AgentFacts {
   readonly standingFailure: { readonly kind: UpstreamTrouble; readonly message: string } | null;
   readonly contextOverflow: boolean;
   readonly unparsedToolCall: boolean;
+  /** The last answer ended at its limit of tokens: some harnesses give up then. */
+  readonly answerCut: boolean;
   readonly secretSeen: boolean;
   /** Requests that were no model calls of this rollout (unknown path, wrong key), in words; null when there were none. */
   readonly astray: string | null;
@@ -179,7 +181,7 @@ function harnessFault(agent: AgentFacts, verdict: Verdict): Judgement | null {
     // Inside its own limits, by what it chose to run: the verdict stands.
     return { status: verdict.status, cause: "out-of-memory", detail: "The agent ran out of the memory that the task allows." };
   }
-  if (agent.exitCode === 0 || agent.limitReached || agent.contextOverflow) return null;
+  if (agent.exitCode === 0 || agent.limitReached || agent.contextOverflow || agent.answerCut) return null;
   const words = agent.lastWords === null ? "" : ` It said: ${agent.lastWords}`;
   const cause = agent.unparsedToolCall ? "harness-parse-error" : "harness-exit";
   return { status: "harness-failure", cause, detail: `The harness ended with exit code ${agent.exitCode ?? "unknown"}.${words}` };
@@ -192,7 +194,7 @@ function graded(agent: AgentFacts, verdict: Verdict): Judgement {
 
 function causeOfFailing(agent: AgentFacts): OutcomeCause | null {
   if (agent.contextOverflow) return "context-overflow";
-  if (agent.limitReached) return "budget-exceeded";
+  if (agent.limitReached || (agent.answerCut && agent.exitCode !== 0)) return "budget-exceeded";
   return agent.unparsedToolCall ? "unparsed-tool-call" : null;
 }
 

@@ -73,6 +73,8 @@ export interface SessionStats {
   readonly failing: boolean;
   readonly contextOverflow: boolean;
   readonly unparsedToolCall: boolean;
+  /** The last answer ended at its limit of tokens. */
+  readonly answerCut: boolean;
   readonly secretSeen: boolean;
 }
 

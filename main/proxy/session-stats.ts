@@ -28,6 +28,7 @@ export function createStats(): StatsKeeper {
     failing: false,
     contextOverflow: false,
     unparsedToolCall: false,
+    answerCut: false,
     secretSeen: false,
   };
   return {
@@ -48,6 +49,7 @@ export function createStats(): StatsKeeper {
         stats.capture = stats.answered === 0 ? call.capture : lower(stats.capture, call.capture);
         stats.answered += 1;
         stats.failing = false;
+        stats.answerCut = call.finishReason === "length";
       } else {
         const { kind, message } = ending.result.failure;
         stats.failed += 1;

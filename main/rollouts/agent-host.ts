@@ -61,6 +61,7 @@ export function agentFacts(manifest: HarnessManifest, end: AgentEnd, session: Pr
     standingFailure: stats.failing ? stats.lastFailure : null,
     contextOverflow: stats.contextOverflow,
     unparsedToolCall: stats.unparsedToolCall,
+    answerCut: stats.answerCut,
     secretSeen: stats.secretSeen,
     astray: astray(stats),
     lastWords: end.lastWords,

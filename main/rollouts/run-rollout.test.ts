@@ -28,6 +28,7 @@ const agent: AgentFacts = {
   standingFailure: null,
   contextOverflow: false,
   unparsedToolCall: false,
+  answerCut: false,
   secretSeen: false,
   astray: null,
   lastWords: null,

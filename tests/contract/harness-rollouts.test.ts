@@ -110,6 +110,16 @@ describe.each(kinds)("in the %s sandbox", (sandbox) => {
     }
   });
 
+  here("an answer that is cut off at its limit is the policy's doing, also where the harness gives up over it", async () => {
+    const ended = await run({ tasks: [fileTask("cut", { "log.txt": "one" })], harnesses: ["codex", "react"], policies: [script("cut")], sandbox });
+    for (const one of ended) {
+      expect(one.rollout).toMatchObject({ outcome: { status: "failed", action: "train" }, reward: 0, chains: 1, trainable: true });
+      expect(new Set(one.calls.map((call) => call.finishReason))).toEqual(new Set(["length"]));
+      expectEachTokenOnce(one);
+    }
+    expect(ended.find(({ rollout }) => rollout.harness === "codex")?.rollout.outcome?.cause).toBe("budget-exceeded");
+  });
+
   here("after a 500 the harness asks again; what the proxy repeats itself, it never sees", async () => {
     const task = fileTask("faults", { "log.txt": "one\ntwo" });
     const ended = await run({ tasks: [task], harnesses: ["codex", "react"], policies: [script("faults")], sandbox });
