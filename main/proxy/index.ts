@@ -5,6 +5,7 @@ export { openLocalPolicy } from "./local-policy.ts";
 export type * from "./policy-contract.ts";
 export { createPolicyRegistry } from "./policy-registry.ts";
 export { servePolicy } from "./policy-server/index.ts";
+export { loadPolicyText } from "./policy-text.ts";
 export { policyTokenizer } from "./policy-tokenizer.ts";
 export { readCall } from "./read-call.ts";
 export { startProxy } from "./start-proxy.ts";

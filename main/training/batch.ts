@@ -1,8 +1,7 @@
 /** From collected rollouts to the rows of a policy step: chains with their masks, and for each rollout left out the reason. */
 import type { Matrix } from "../../engine/algorithms/index.ts";
 import type { RolloutOutcome } from "../../engine/training/index.ts";
-import type { RolloutRecord, Store } from "../store/index.ts";
-import { rebuildTrajectories } from "../trajectories/index.ts";
+import type { RolloutRecord } from "../store/index.ts";
 import type { Collected } from "./collect.ts";
 import type { Controls } from "./run-file.ts";
 
@@ -52,15 +51,24 @@ export interface BatchRules {
   readonly seed: number;
 }
 
-interface Row extends BatchRow {
+/** A chain that may be trained: one entry a token. */
+export interface ChainRow extends BatchRow {
   readonly mask: Uint8Array;
+  /** By the sampler; NaN where there is none. */
   readonly logprobs: Float32Array;
+}
+
+interface Row extends ChainRow {
   /** First token that no earlier chain of the rollout has. */
   readonly shared: number;
 }
 
 /** `members`: as judged by their outcomes; here those without a token to train are left out too. */
-export function buildBatch(store: Store, members: readonly StepMember[], { longest, controls }: BatchRules): StepBatch {
+export function buildBatch(
+  members: readonly StepMember[],
+  rowsOf: (record: RolloutRecord) => readonly ChainRow[],
+  { longest, controls }: Pick<BatchRules, "longest" | "controls">,
+): StepBatch {
   let chainsTooLong = 0;
   const rows: Row[] = [];
   const rollouts: RolloutOutcome[] = [];
@@ -68,8 +76,10 @@ export function buildBatch(store: Store, members: readonly StepMember[], { longe
   const rolloutOfRow: number[] = [];
   const judged = members.map((member): StepMember => {
     if (member.leftOut !== null || member.reward === null) return member;
-    const { id } = member.collected.record;
-    const { kept, tooLong } = rowsOf(store, id, longest);
+    const { record } = member.collected;
+    const chains = rowsOf(record);
+    const kept = fitting(chains, longest);
+    const tooLong = chains.length - kept.length;
     chainsTooLong += tooLong;
     if (kept.length === 0) return { ...member, leftOut: tooLong > 0 ? `longer than ${longest} tokens` : "no token to train" };
     for (const row of kept) {
@@ -77,7 +87,7 @@ export function buildBatch(store: Store, members: readonly StepMember[], { longe
       rolloutOfRow.push(rollouts.length);
     }
     rollouts.push({ reward: member.reward, group: member.collected.wanted.group, length: Math.max(...kept.map(({ ids }) => ids.length)) });
-    rolloutIds.push(id);
+    rolloutIds.push(record.id);
     return member;
   });
   const matrices = matricesOf(rows, controls.invertMask === true);
@@ -85,21 +95,12 @@ export function buildBatch(store: Store, members: readonly StepMember[], { longe
   return { members: judged, rows, ...matrices, rollouts, rolloutIds, rolloutOfRow, uniqueTokens, chainsTooLong };
 }
 
-function rowsOf(store: Store, rolloutId: string, longest: number): { readonly kept: readonly Row[]; readonly tooLong: number } {
-  const trajectories = rebuildTrajectories(store, rolloutId);
+function fitting(rows: readonly ChainRow[], longest: number): readonly Row[] {
   const kept: Row[] = [];
-  let tooLong = 0;
-  for (const { number, trained, trainable } of trajectories.chains) {
-    if (!trainable || trained === 0) continue;
-    const { ids, mask, logprobs } = trajectories.tokensOf(number);
-    if (ids.length > longest) {
-      tooLong += 1;
-      continue;
-    }
-    const shared = Math.max(0, ...kept.map((row) => commonPrefix(row.ids, ids)));
-    kept.push({ rollout: rolloutId, chain: number, ids, mask, logprobs, shared });
+  for (const row of rows.filter(({ ids }) => ids.length <= longest)) {
+    kept.push({ ...row, shared: Math.max(0, ...kept.map(({ ids }) => commonPrefix(ids, row.ids))) });
   }
-  return { kept, tooLong };
+  return kept;
 }
 
 function commonPrefix(left: Int32Array, right: Int32Array): number {

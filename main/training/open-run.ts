@@ -5,6 +5,7 @@ import { WorkbenchError } from "../errors.ts";
 import type { RolloutService } from "../rollouts/index.ts";
 import type { Store } from "../store/index.ts";
 import { algorithmOf } from "./algorithm-of.ts";
+import type { BasePlaces } from "./base-model.ts";
 import { Collector } from "./collect.ts";
 import { type EmbeddedTrainer, openEmbeddedTrainer } from "./embedded/trainer.ts";
 import type { RunSettings } from "./run-file.ts";
@@ -15,6 +16,7 @@ export interface OpenParts {
   readonly store: Store;
   readonly rollouts: RolloutService;
   readonly starterTasksFolder: string;
+  readonly places: BasePlaces;
 }
 
 export interface OpenRun {
@@ -26,6 +28,9 @@ export interface OpenRun {
   readonly trainer: EmbeddedTrainer;
   readonly collector: Collector;
   readonly store: Store;
+  readonly places: BasePlaces;
+  /** Folder that the run began from. */
+  readonly modelFolder: string;
   /** Updates made: those of the last step that is whole on disk, checkpoint included. */
   readonly done: number;
 }
@@ -41,7 +46,8 @@ export async function openRun(folder: RunFolder, settings: RunSettings, parts: O
   const { estimate, plan } = trainer.info;
   folder.writeRun({ ...folder.readRun(), experiments: [...experiments], memory: { bytes: estimate.total, plan } });
   const collector = new Collector({ ...parts, experiment: experiments.at(-1) ?? "", experiments });
-  return { id: record.id, seed: record.seed, folder, settings, tasks, trainer, collector, store: parts.store, done };
+  const { store, places } = parts;
+  return { id: record.id, seed: record.seed, folder, settings, tasks, trainer, collector, store, places, modelFolder: record.baseModel, done };
 }
 
 function lastWholeStep(folder: RunFolder): number {

@@ -13,6 +13,8 @@ export interface UpdateSettings {
   readonly divergenceCoefficient: number;
   readonly updates: number;
   readonly rate: number;
+  /** That the rollouts were drawn at. */
+  readonly temperature: number;
   readonly signal: AbortSignal;
 }
 
@@ -25,11 +27,11 @@ export interface Update {
 }
 
 export async function updatePolicy(trainer: EmbeddedTrainer, batch: StepBatch, settings: UpdateSettings): Promise<Update> {
-  const { algorithm, divergenceCoefficient, updates, rate, signal } = settings;
+  const { algorithm, divergenceCoefficient, updates, rate, temperature, signal } = settings;
   if (batch.rows.length === 0) return { reports: [], measures: null, skipped: "no rollout can be learnt from", divergenceCoefficient };
   const { reports, measures, skipped } = await trainer.policyStep(
     {
-      ...{ sequences: batch.rows.map(({ ids }) => ids), mask: batch.mask, sampler: batch.sampler, sampling: plainSampling },
+      ...{ sequences: batch.rows.map(({ ids }) => ids), mask: batch.mask, sampler: batch.sampler, sampling: { ...plainSampling, temperature } },
       ...{ rollouts: batch.rollouts, rolloutOfRow: batch.rolloutOfRow, algorithm, divergenceCoefficient, epochs: updates, rate },
     },
     { signal },

@@ -131,7 +131,7 @@ const evaluationSchema = z.strictObject({
   harnesses: z.array(z.string().min(1)).min(1).optional(),
   /** k of pass@k and pass^k; those above `samples` are left out. */
   passes: z.array(count).min(1).default([1, 2, 4, 8]),
-  /** Left out = as the harness asks. */
+  /** Left out = the run's. */
   temperature: z.number().nonnegative().max(5).optional(),
 });
 
@@ -161,6 +161,8 @@ export const runFileSchema = z.strictObject({
   /** All weights, or an adapter. */
   train: z.union([z.literal("weights"), loraSchema]).default(loraSchema.parse({})),
   sampler: z.union([z.literal("embedded"), z.strictObject({ vllm: z.string().min(1) })]).default("embedded"),
+  /** That answers are drawn at, whatever a harness asks for: what is trained is the distribution that was drawn from. */
+  temperature: z.number().positive().max(5).default(1),
   tasks: z.strictObject({ train: taskSourcesSchema, heldOut: taskSourcesSchema.optional() }),
   harnesses: z
     .array(harnessSchema)

@@ -7,6 +7,7 @@ import type { RolloutRecord } from "../store/index.ts";
 import { algorithmOf } from "./algorithm-of.ts";
 import { type BatchRules, buildBatch } from "./batch.ts";
 import { busySeconds, rolloutSpans, type Span } from "./busy-time.ts";
+import { sampledRows } from "./chain-rows.ts";
 import type { Collected } from "./collect.ts";
 import { collectGroups } from "./collect-groups.ts";
 import { evaluationOf } from "./evaluate.ts";
@@ -17,7 +18,7 @@ import type { RlStage } from "./run-file.ts";
 import { planStages, type StageSpan, spanOf, stepsOf } from "./stage-plan.ts";
 import { planEvaluation } from "./step-plan.ts";
 import { type StepFacts, stepRecord } from "./step-record.ts";
-import { supervisedBatch, supervisedUpdate } from "./supervised.ts";
+import { supervisedBatch, supervisedUpdate, type TeacherRows, teacherRows } from "./supervised.ts";
 import { teacherRollouts } from "./teacher.ts";
 import { WorkClock } from "./work-clock.ts";
 
@@ -52,7 +53,8 @@ class Loop {
   /** Aborts what was begun ahead when the loop ends in its middle. */
   readonly #own = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #teachers = new Map<number, readonly RolloutRecord[]>();
+  /** By the number of their stage. */
+  readonly #teachers = new Map<number, { readonly teachers: readonly RolloutRecord[]; readonly rowsOf: TeacherRows }>();
   #spans: readonly StageSpan[] = [];
   /** Groups of the step after the one in hand, in asynchronous collection. */
   #ahead: { readonly step: number; readonly groups: Promise<readonly Collected[]> } | null = null;
@@ -81,7 +83,7 @@ class Loop {
   async #steps(): Promise<"ended" | "paused"> {
     const { folder } = this.#run;
     await this.#findTeachers();
-    this.#spans = planStages(this.#run.settings.stages, (stage) => this.#teachers.get(stage)?.length ?? 0);
+    this.#spans = planStages(this.#run.settings.stages, (stage) => this.#teachers.get(stage)?.teachers.length ?? 0);
     const total = stepsOf(this.#spans);
     folder.writeRun({ ...folder.readRun(), steps: total });
     if (!folder.publishedSteps().includes(this.#run.done)) await this.#publish(this.#run.done);
@@ -101,7 +103,7 @@ class Loop {
       const onEnded = (ended: number, of: number): void => activity(`collecting from the teacher, ${ended} of ${of}`);
       const rollouts = await teacherRollouts(this.#run, stage, number, { signal, onEnded });
       report(`teacher  ${rollouts.length} rollouts to learn from`);
-      this.#teachers.set(number, rollouts);
+      this.#teachers.set(number, { teachers: rollouts, rowsOf: await teacherRows(this.#run, rollouts) });
     }
     this.#accounted = Date.now();
   }
@@ -137,7 +139,8 @@ class Loop {
     if (stage.collection.mode === "one-step-asynchronous" && step + 1 < span.first + span.count) this.#collectAhead(step + 1, span);
     const rules = this.#rules(step, stage);
     const planned = stage.tasks * stage.group;
-    const batch = buildBatch(this.#run.store, judge(collected, rules), rules);
+    const { store } = this.#run;
+    const batch = buildBatch(judge(collected, rules), ({ id }) => sampledRows(store, id), rules);
     const { members } = batch;
     const rate = learningRate(
       { peak: stage.rate, warmUp: stage.warmUp, shape: stage.schedule, steps: span.count, floor: stage.floor },
@@ -146,7 +149,8 @@ class Loop {
     const coefficient = this.#divergenceCoefficient(step, algorithm.divergence?.coefficient ?? 0);
     const few = batch.rollouts.length < stage.collection.minimumUsable * planned;
     this.#control.activity(`training on ${batch.rollouts.length} of ${members.length} rollouts`);
-    const settings = { algorithm, divergenceCoefficient: coefficient, updates: stage.updates, rate, signal };
+    const { temperature } = this.#run.settings;
+    const settings = { algorithm, divergenceCoefficient: coefficient, updates: stage.updates, rate, temperature, signal };
     const update: Update = few
       ? {
           reports: [],
@@ -166,8 +170,9 @@ class Loop {
     span: Extract<StageSpan, { kind: "sft" }>,
   ): Promise<Omit<StepFacts, "step" | "seconds" | "checkpoint" | "policyVersion">> {
     const { stage, count, first } = span;
-    const teachers = this.#teachers.get(this.#run.settings.stages.indexOf(stage)) ?? [];
-    const batch = await supervisedBatch(this.#run, { stage, teachers, place: step - first });
+    const teacher = this.#teachers.get(this.#run.settings.stages.indexOf(stage));
+    if (teacher === undefined) throw new RangeError("the stage has no teacher");
+    const batch = supervisedBatch(this.#run, { stage, ...teacher, place: step - first });
     const rate = learningRate({ peak: stage.rate, warmUp: stage.warmUp, shape: stage.schedule, steps: count, floor: stage.floor }, step - first);
     this.#control.activity(`learning from the teacher, ${step - first + 1} of ${count}`);
     const update = await this.#clock.during(() => supervisedUpdate(this.#run.trainer, batch, rate, this.#signal));
@@ -215,9 +220,9 @@ class Loop {
   async #evaluate(step: number): Promise<void> {
     const { folder, settings, collector, tasks, seed, store, id } = this.#run;
     if (folder.evaluations().includes(step)) return;
-    const { samples, passes, harnesses } = settings.evaluation;
+    const { samples, passes, harnesses, temperature } = settings.evaluation;
     const from = Date.now();
-    const policy = `training:${id}@${step}`;
+    const policy = `training:${id}@${step}${temperature === undefined ? "" : `?temperature=${temperature}`}`;
     const wanted = planEvaluation(tasks.heldOut, harnesses ?? settings.harnesses.map((one) => one.id), { seed, step, samples, policy });
     const onEnded = (ended: number, of: number): void => this.#control.activity(`evaluating ${ended} of ${of}`);
     const collected = await collector.collect(wanted, { signal: this.#signal, onEnded });

@@ -33,7 +33,7 @@ export function createTrainingService(options: TrainingServiceOptions): Training
   const histories = new Map<string, RunHistory>();
   const places = { dataFolder, modelsFolder, policiesFolder: join(resources, "policies") };
   const parts = {
-    ...{ store, rollouts, starterTasksFolder: join(resources, "tasks") },
+    ...{ store, rollouts, places, starterTasksFolder: join(resources, "tasks") },
     changed: (id: string) => {
       const { status, experiments } = folderOf(id).readRun();
       const payload = JSON.stringify({ run: id, status });
@@ -222,6 +222,7 @@ function firstRecord(id: string, file: Pick<RunFile, "yaml" | "folder">, setting
     ...{ file: file.yaml, folder: file.folder, experiments: [], backend: "embedded", memory: null, steps: 0, kept: [], best: null },
     ...{ baseModel: baseModelFolder, kind: train === "weights" ? "weights" : "adapter", sampler, deterministic },
     contextWindow: limits.contextWindow,
+    temperature: settings.temperature,
     ...(limits.answerTokens === undefined ? {} : { maxTokens: limits.answerTokens }),
     ...(limits.lanes === undefined ? {} : { lanes: limits.lanes }),
   };

@@ -1,28 +1,44 @@
 /** Supervised steps: cross-entropy on what a teacher wrote. */
 import { deriveSeed } from "../../engine/statistics/index.ts";
+import { loadPolicyText } from "../proxy/index.ts";
 import type { RolloutRecord } from "../store/index.ts";
-import { buildBatch, type StepBatch, type StepMember } from "./batch.ts";
+import { buildBatch, type ChainRow, type StepBatch, type StepMember } from "./batch.ts";
+import { sampledRows } from "./chain-rows.ts";
 import type { EmbeddedTrainer } from "./embedded/trainer.ts";
 import { longestSequence, type OpenRun } from "./open-run.ts";
+import { renderedRows } from "./rendered-rows.ts";
 import type { SftStage } from "./run-file.ts";
 import type { StepFacts } from "./step-record.ts";
 import { shuffled } from "./task-set.ts";
+import { speaksAlike } from "./teacher.ts";
 
 export interface SupervisedWish {
   readonly stage: SftStage;
   readonly teachers: readonly RolloutRecord[];
   /** 0-based among the stage's steps. */
   readonly place: number;
+  readonly rowsOf: TeacherRows;
+}
+
+export type TeacherRows = (record: RolloutRecord) => readonly ChainRow[];
+
+/** Tokens as the teacher sampled them where they are the policy's own, else its words in the policy's. */
+export async function teacherRows({ store, places, modelFolder }: OpenRun, teachers: readonly RolloutRecord[]): Promise<TeacherRows> {
+  const alike = new Map<string, boolean>();
+  for (const { policy } of teachers) if (!alike.has(policy)) alike.set(policy, await speaksAlike(policy, modelFolder, places));
+  const { builder } = await loadPolicyText(modelFolder);
+  return ({ id, policy }) => (alike.get(policy) === true ? sampledRows(store, id) : renderedRows(store, id, builder));
 }
 
 /** Every rollout once a pass, each pass in another order. */
-export async function supervisedBatch({ seed, settings, store }: OpenRun, { stage, teachers, place }: SupervisedWish): Promise<StepBatch> {
+export function supervisedBatch({ seed, settings }: OpenRun, { stage, teachers, place, rowsOf }: SupervisedWish): StepBatch {
   const perPass = Math.ceil(teachers.length / stage.batch);
   const order = shuffled(teachers, deriveSeed(seed, "supervised", Math.floor(place / perPass)));
   const first = (place % perPass) * stage.batch;
   const members = order.slice(first, first + stage.batch).map(memberOf);
-  const rules = { version: 0, stalenessLimit: 0, stale: "correct", longest: longestSequence(settings), controls: {}, seed: 0 } as const;
-  return buildBatch(store, members, rules);
+  const batch = buildBatch(members, rowsOf, { longest: longestSequence(settings), controls: {} });
+  // The policy sampled none of it: here that is as it should be.
+  return { ...batch, trainedUnsampled: 0 };
 }
 
 function memberOf(record: RolloutRecord): StepMember {

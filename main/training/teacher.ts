@@ -1,7 +1,11 @@
 /** What an SFT stage learns from: rollouts of a teacher, made for it or recorded before. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { deriveSeed } from "../../engine/statistics/index.ts";
 import { WorkbenchError } from "../errors.ts";
+import { readPublishedVersion, trainingFolder } from "../models/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
+import { type BasePlaces, baseModel } from "./base-model.ts";
 import type { Collected, CollectOptions } from "./collect.ts";
 import type { OpenRun } from "./open-run.ts";
 import type { RunSettings, SftStage } from "./run-file.ts";
@@ -24,6 +28,28 @@ export async function teacherRollouts(
     `The teacher gave ${found.length} rollouts, and none of them can be learnt from${stage.keep === "successes" ? ": none succeeded" : ""}.`,
     "Take another teacher, more rollouts a task, or `keep: all`.",
   );
+}
+
+/** Ids of these rollouts are the policy's own: same tokenizer, same template. */
+export async function speaksAlike(policy: string, modelFolder: string, places: BasePlaces): Promise<boolean> {
+  const teacher = await tokenizerFolder(policy, places);
+  if (teacher === null) return false;
+  const read = (folder: string, name: string): Promise<string | null> => readFile(join(folder, name), "utf8").catch(() => null);
+  for (const name of ["tokenizer.json", "chat_template.jinja"]) if ((await read(teacher, name)) !== (await read(modelFolder, name))) return false;
+  return true;
+}
+
+async function tokenizerFolder(policy: string, places: BasePlaces): Promise<string | null> {
+  const [name = ""] = policy.split("?");
+  try {
+    if (name.startsWith("training:"))
+      return (await readPublishedVersion(trainingFolder(places.dataFolder), name.slice("training:".length))).run.baseModel;
+    return name.startsWith("embedded:") ? await baseModel(name, places) : null;
+  } catch (error) {
+    // It is gone by now: what it said is written anew.
+    if (error instanceof WorkbenchError) return null;
+    throw error;
+  }
 }
 
 interface Judged {
