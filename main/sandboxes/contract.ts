@@ -89,6 +89,15 @@ export interface SandboxProgram {
   readonly ended: Promise<void>;
 }
 
+/** One file or folder to be copied in under a name of its own, folders before what they hold. */
+export interface UploadEntry {
+  /** Relative to the folder that receives it, with forward slashes. */
+  readonly name: string;
+  /** Of a file; null = a folder. */
+  readonly hostFile: string | null;
+  readonly mode: number;
+}
+
 /** What is at a path; links are looked at, not through. */
 export type PlainFile =
   | { readonly state: "missing" }
@@ -97,8 +106,8 @@ export type PlainFile =
   | { readonly state: "unreadable"; readonly reason: string };
 
 /**
- * A box's files as the service itself reaches them, without a process inside. Meant for when nothing runs there. Paths are followed
- * inside the box; of `path` itself no link is.
+ * A box's files as the service itself reaches them, without a process inside. Meant for when nothing runs there. No link is followed,
+ * wherever on a path it lies.
  */
 export interface DirectFiles {
   /** Makes an empty folder of the box's user, whatever is there now; null, or a phrase on why it cannot be made. */
@@ -123,6 +132,8 @@ export interface Sandbox {
   provide(harness: HarnessMount): Promise<void>;
   /** Copies a host file to, or the content of a host folder into, an absolute path inside; missing parents are made. */
   upload(hostPath: string, insidePath: string): Promise<void>;
+  /** The same for chosen files, with chosen modes; existing ones are replaced. */
+  uploadEntries(entries: readonly UploadEntry[], insideFolder: string): Promise<void>;
   writeFile(insidePath: string, bytes: Uint8Array, mode?: number): Promise<void>;
   /**
    * Copies a file to, or the content of a folder into, `hostPath`; a missing source is `false`, not an error.
@@ -142,6 +153,10 @@ export interface SandboxProvider {
   readonly kind: SandboxKind;
   /** Its sandboxes have `start`. */
   readonly holdsPrograms: boolean;
+  /** False = nothing is isolated: only commands that the service has checked may run, and verifiers made for it. */
+  readonly isolates: boolean;
+  /** What is left where this kind cannot be had; never chosen by the kind itself. */
+  readonly fallback?: SandboxProvider;
   /** Whether this machine can run it now; runs a probe, never guesses. */
   probe(): Promise<{ readonly ready: boolean; readonly detail: string; readonly remedy: string | null }>;
   create(request: SandboxRequest, onProgress: (line: string) => void, signal?: AbortSignal): Promise<Sandbox>;

@@ -2,6 +2,7 @@ import { WorkbenchError } from "../errors.ts";
 import type { SandboxKind, SandboxProvider } from "./contract.ts";
 import { dockerProvider } from "./docker/docker-provider.ts";
 import { localProvider } from "./local/local-provider.ts";
+import { unisolatedProvider } from "./unisolated/unisolated-provider.ts";
 
 export interface SandboxProvidersOptions {
   /** Folder of this service for what sandboxes leave on disk; on a disk with room, removed sandbox by sandbox. */
@@ -12,7 +13,8 @@ export interface SandboxProvidersOptions {
 
 /** Every kind of sandbox of this machine. Making a provider starts nothing. */
 export function sandboxProviders(options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
-  return { local: localProvider(options.stateFolder), docker: dockerProvider(options.dockerSocket), kubernetes: refusingProvider("kubernetes") };
+  const local = { ...localProvider(options.stateFolder), fallback: unisolatedProvider(options.stateFolder) };
+  return { local, docker: dockerProvider(options.dockerSocket), kubernetes: refusingProvider("kubernetes") };
 }
 
 function refusingProvider(kind: SandboxKind): SandboxProvider {
@@ -21,6 +23,7 @@ function refusingProvider(kind: SandboxKind): SandboxProvider {
   return {
     kind,
     holdsPrograms: false,
+    isolates: true,
     probe: async () => ({ ready: false, detail, remedy }),
     create: async () => {
       throw new WorkbenchError("unavailable", detail, remedy);

@@ -10,10 +10,13 @@ import { isFile, isFolder } from "./package/file-system.ts";
 import { packageNames } from "./package/package-digest.ts";
 import { PackageFileError, PackageFiles } from "./package/package-files.ts";
 import { checkLayout } from "./package/package-layout.ts";
+import { PackageMemory } from "./package/package-memory.ts";
 import { buildTask } from "./task-model.ts";
 
+const checked = new PackageMemory<TaskCheck>();
+
 /**
- * Checks the package in a folder. What is wrong with the package is in the result; only a path that is no folder throws
+ * Checks the package in a folder; one that is sound and has not changed since is answered from memory. What is wrong with the package is in the result; only a path that is no folder throws
  * (WorkbenchError, exit code 2).
  */
 export async function checkTask(path: string): Promise<TaskCheck> {
@@ -22,6 +25,14 @@ export async function checkTask(path: string): Promise<TaskCheck> {
     throw new WorkbenchError("not-found", `There is no folder ${folder}.`, "Give the folder of a task package, the one that holds task.toml.");
   }
   const root = await realpath(folder);
+  return checked.of(
+    root,
+    () => check(root),
+    ({ valid }) => valid,
+  );
+}
+
+async function check(root: string): Promise<TaskCheck> {
   const faults: TaskFault[] = [];
   const invalid = (...more: readonly TaskFault[]): TaskCheck => ({
     path: root,

@@ -5,6 +5,7 @@ export { createTask } from "./create-task.ts";
 export { plainConfig, readTaskToml } from "./harbor/read-task-toml.ts";
 export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.ts";
 export { selectFiles } from "./package/package-files.ts";
+export { PackageMemory } from "./package/package-memory.ts";
 export { recordedTask } from "./recorded-task.ts";
 export { defaultWorkdir, layOutTask, sandboxRequest } from "./task-sandbox.ts";
 export { resolveHeaders, resolveVariables, type Variables } from "./variables.ts";

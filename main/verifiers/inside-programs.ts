@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 /** Reward files beyond this are no reward files. */
-const rewardFileLimitBytes = 65_536;
+export const rewardFileLimitBytes = 65_536;
 
 /**
  * Makes /logs/verifier and /tests new (argument 1: whether tests come from here), whatever an agent put there (links, folders without

@@ -10,7 +10,7 @@ import type { Sandbox } from "../sandboxes/index.ts";
 import { defaultWorkdir, layOutTask, resolveVariables, sandboxRequest, type Task } from "../tasks/index.ts";
 import type { RehearsalKind, RehearsalOptions, RehearsalResult } from "./contract.ts";
 import { runVerifier } from "./run-verifier.ts";
-import { withStagedFolder } from "./stage-tests.ts";
+import { packageEntries } from "./stage-tests.ts";
 
 const agentLimitMs = 30 * 60_000;
 const outputLimitBytes = 4_000_000;
@@ -99,7 +99,7 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
 
 /** Runs the solve script as the agent would run; true when it ran out of the agent's time. */
 async function solve(sandbox: Sandbox, task: Task, folder: string, outputFolder: string, options: RehearsalOptions): Promise<boolean> {
-  await withStagedFolder(task.path, folder, (staged) => sandbox.upload(staged, "/solution"));
+  await sandbox.uploadEntries(await packageEntries(task.path, folder), "/solution");
   // Made with the rights of the box, as a harness's own files make it.
   await sandbox.writeFile("/home/agent/.rehearsal", new Uint8Array());
   const values = { ...resolveVariables(task.environment.env, options.environment), ...resolveVariables(task.solutionEnv, options.environment) };

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type RewardFile, readRewards } from "./reward-files.ts";
+import type { PlainFile } from "../sandboxes/index.ts";
+import { readRewards } from "./reward-files.ts";
 
-const missing: RewardFile = { state: "missing" };
-const file = (text: string): RewardFile => ({ state: "file", bytes: new TextEncoder().encode(text) });
+const missing: PlainFile = { state: "missing" };
+const file = (text: string): PlainFile => ({ state: "file", bytes: new TextEncoder().encode(text) });
 const json = (text: string, key: string | null = null) => readRewards(file(text), missing, key);
 const text = (content: string) => readRewards(missing, file(content), null);
 const cause = (reading: ReturnType<typeof readRewards>) => (reading.ok ? "ok" : reading.cause);
@@ -93,7 +94,7 @@ describe("both files", () => {
   test("missing means missing", () =>
     expect(readRewards(missing, missing, null)).toMatchObject({ ok: false, cause: "reward-missing", rewards: null }));
   test("what is no plain file is malformed, whichever it is", () => {
-    const link: RewardFile = { state: "unreadable", reason: "a link, not a plain file" };
+    const link: PlainFile = { state: "unreadable", reason: "a link, not a plain file" };
     expect(readRewards(link, missing, null)).toMatchObject({ cause: "reward-malformed", detail: "reward.json is a link, not a plain file." });
     expect(readRewards(missing, link, null)).toMatchObject({ cause: "reward-malformed" });
     expect(cause(readRewards(link, file("1"), null))).toBe("reward-malformed");
@@ -110,7 +111,7 @@ test("a reward is finite and was written, or there is none: never a 0 of our own
   const anyFile = fc.oneof(
     fc.constant(missing),
     content.map(file),
-    fc.uint8Array({ maxLength: 20 }).map((bytes): RewardFile => ({ state: "file", bytes })),
+    fc.uint8Array({ maxLength: 20 }).map((bytes): PlainFile => ({ state: "file", bytes })),
   );
   fc.assert(
     fc.property(anyFile, anyFile, (first, second) => {

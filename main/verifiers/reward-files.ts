@@ -3,13 +3,7 @@
  * `reward.txt` stands beside it, both must say the same. Nothing is guessed and nothing missing becomes 0.
  */
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
-
-/** What was found at a reward file's place. */
-export type RewardFile =
-  | { readonly state: "missing" }
-  | { readonly state: "file"; readonly bytes: Uint8Array }
-  /** Not a plain file, or over the size limit; `reason` completes "reward.json is …". */
-  | { readonly state: "unreadable"; readonly reason: string };
+import type { PlainFile } from "../sandboxes/index.ts";
 
 type Rewards = Readonly<Record<string, number>>;
 export type RewardReading =
@@ -24,7 +18,7 @@ export type RewardReading =
 type FileReading = { readonly rewards: Rewards } | { readonly cause: "reward-missing" | "reward-malformed"; readonly detail: string };
 
 /** `rewardKey`: the task's own choice where a table has several names and none is `reward`. */
-export function readRewards(json: RewardFile, text: RewardFile, rewardKey: string | null): RewardReading {
+export function readRewards(json: PlainFile, text: PlainFile, rewardKey: string | null): RewardReading {
   if (json.state === "missing" && text.state === "missing") {
     return { ok: false, cause: "reward-missing", detail: "The verifier wrote neither reward.json nor reward.txt to /logs/verifier.", rewards: null };
   }
@@ -42,7 +36,7 @@ export function readRewards(json: RewardFile, text: RewardFile, rewardKey: strin
   };
 }
 
-function readFile(file: RewardFile, name: string, parse: (text: string) => Rewards | string): FileReading {
+function readFile(file: PlainFile, name: string, parse: (text: string) => Rewards | string): FileReading {
   if (file.state === "missing") return { cause: "reward-missing", detail: `The verifier wrote no ${name}.` };
   if (file.state === "unreadable") return { cause: "reward-malformed", detail: `${name} is ${file.reason}.` };
   let text: string;

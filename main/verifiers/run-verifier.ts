@@ -5,18 +5,16 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { z } from "zod";
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
 import type { Sandbox } from "../sandboxes/index.ts";
 import { defaultWorkdir, resolveVariables, type Task } from "../tasks/index.ts";
 import { brokenGraderSign } from "./broken-grader.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 import { graderEnvironment } from "./grader-environment.ts";
-import { preparedSchema, prepareSource, readingSchema, readSource } from "./inside-programs.ts";
-import { runOwnProgram } from "./own-program.ts";
-import { type RewardFile, readRewards } from "./reward-files.ts";
+import { prepareGround, readGround } from "./ground.ts";
+import { readRewards } from "./reward-files.ts";
 import { type Graded, inVerifierBox } from "./separate-box.ts";
-import { withStagedFolder } from "./stage-tests.ts";
+import { packageEntries } from "./stage-tests.ts";
 
 /** Of each output stream; the rest is counted and dropped. */
 const outputLimitBytes = 4_000_000;
@@ -45,14 +43,15 @@ function failure(cause: OutcomeCause, detail: string, exitCode: number | null = 
 /** `testsFromHere`: the tests are uploaded; else the image of the box holds them. */
 async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, testsFromHere: boolean): Promise<Graded> {
   const workdir = (task.verifier.box ?? task.environment).workdir ?? defaultWorkdir;
-  const shared = task.verifier.user === null || task.verifier.user === task.agent.user ? "755" : "777";
-  const preparing = await runOwnProgram(sandbox, prepareSource, [testsFromHere ? "yes" : "no", workdir, shared], preparedSchema, options.signal);
+  const mode = task.verifier.user === null || task.verifier.user === task.agent.user ? 0o755 : 0o777;
+  const ground = { testsFromHere, workdir, mode, ...(options.signal === undefined ? {} : { signal: options.signal }) };
+  const preparing = await prepareGround(sandbox, ground);
   if (!preparing.ok) return failure(preparing.cause, `The places of the verifier could not be made clean: ${preparing.why}.`);
   const prepared = preparing.answer;
   if (prepared.replaced.length > 0) {
     return failure("reward-forged", `System programs that the verifier relies on were changed: ${prepared.replaced.slice(0, 5).join(", ")}.`);
   }
-  if (testsFromHere) await withStagedFolder(task.path, "tests", (staged) => sandbox.upload(staged, "/tests"));
+  if (testsFromHere) await sandbox.uploadEntries(await packageEntries(task.path, "tests"), "/tests");
 
   const output = new MergedOutput();
   const taskEnv = resolveVariables(task.verifier.box?.env ?? task.environment.env, options.environment);
@@ -75,12 +74,12 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
     options.signal,
   );
   await sandbox.killAll();
-  const reading = await runOwnProgram(sandbox, readSource, [], readingSchema, options.signal);
+  const reading = await readGround(sandbox, options.signal);
   await keepOutput(sandbox, options.outputFolder, output, end.droppedBytes, reading.ok ? reading.answer : null);
 
   if (end.timedOut) return failure("verifier-timeout", `The verifier did not end within ${task.verifier.timeoutMs / 1000} seconds.`);
   if (!reading.ok) return failure(reading.cause, `The reward files cannot be read: ${reading.why}.`, end.exitCode);
-  const rewards = readRewards(rewardFile(reading.answer.json), rewardFile(reading.answer.text), task.rewardKey);
+  const rewards = readRewards(reading.answer.json, reading.answer.text, task.rewardKey);
   if (rewards.ok && rewards.reward >= task.maxReward) {
     return { status: "succeeded", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
   }
@@ -92,10 +91,6 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
 }
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-
-function rewardFile(found: z.infer<typeof readingSchema>["json"]): RewardFile {
-  return found.state === "file" ? { state: "file", bytes: Buffer.from(found.base64, "base64") } : found;
-}
 
 /** Both output streams in the order in which they arrived. */
 class MergedOutput {

@@ -51,6 +51,7 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
   return {
     kind: "docker",
     holdsPrograms: false,
+    isolates: true,
     probe: async () => {
       try {
         const engine = connect();

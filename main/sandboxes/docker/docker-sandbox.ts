@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
 import tar from "tar-fs";
-import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest } from "../contract.ts";
+import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest, UploadEntry } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
@@ -14,6 +14,7 @@ import { type ContainerExecResult, execInContainer, runInside } from "./docker-e
 import { answered, lostOr, statusOf } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
+import { withStagedEntries } from "./staged-entries.ts";
 
 export interface DockerSandboxOptions {
   readonly docker: Docker;
@@ -73,6 +74,10 @@ export class DockerSandbox implements Sandbox {
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
     await uploadInto(await this.#tarEnds(), hostPath, insidePath);
+  }
+
+  async uploadEntries(entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
+    await withStagedEntries(entries, (staged) => this.upload(staged, insideFolder));
   }
 
   async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {

@@ -13,6 +13,7 @@ import {
   readFileSync,
   readlinkSync,
   type Stats,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import {
 import { copyFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { UploadEntry } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { entryLimit, tooMuch, transferLimitBytes, transferLimitText } from "../transfer-limits.ts";
 import { createFile, type FileOwner, makeFolder, openPlainFile, type Place, withFolder } from "./box-tree.ts";
@@ -48,6 +50,28 @@ export async function copyIn(pid: number, owner: FileOwner, source: string, insi
     const breaks = new Breaks();
     if (found.isDirectory()) await copyFolderIn(source, place, owner, breaks);
     else await copyEntryIn(source, found, place, posix.basename(insidePath), owner, breaks);
+  });
+}
+
+export async function copyEntriesIn(pid: number, owner: FileOwner, entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
+  await intoFolder(pid, owner, insideFolder, async (top) => {
+    const breaks = new Breaks();
+    const open = new Map<string, Place>([["", top]]);
+    try {
+      for (const { name, hostFile, mode } of entries) {
+        const parent = open.get(posix.dirname(name).replace(/^\.$/, ""));
+        if (parent === undefined) throw refusedAt(insideFolder, `the folder of ${name} is not among the files`);
+        const own = posix.basename(name);
+        if (hostFile === null) {
+          const folder = takeFolder(parent, own, owner);
+          open.set(name, folder);
+          chmodSync(folder.path, mode);
+        } else await copyFileIn(hostFile, statSync(hostFile), parent, own, owner, mode, breaks);
+      }
+    } finally {
+      open.delete("");
+      for (const place of open.values()) place.close();
+    }
   });
 }
 
@@ -90,10 +114,7 @@ async function copyFolderIn(source: string, place: Place, owner: FileOwner, brea
 async function copyEntryIn(source: string, found: Stats, place: Place, name: string, owner: FileOwner, breaks: Breaks): Promise<void> {
   const mode = found.mode & 0o7777;
   if (found.isDirectory()) {
-    if (place.look(name)?.isDirectory() === false) unlinkSync(place.at(name));
-    if (place.look(name) === null) makeFolder(place, name, owner);
-    const below = place.folder(name);
-    if (below === null) throw refusedAt(name, "it is no folder");
+    const below = takeFolder(place, name, owner);
     try {
       await copyFolderIn(source, below, owner, breaks);
       chmodSync(below.path, mode);
@@ -104,14 +125,27 @@ async function copyEntryIn(source: string, found: Stats, place: Place, name: str
     if (place.look(name) !== null) unlinkSync(place.at(name));
     symlinkSync(readlinkSync(source), place.at(name));
     if (owner !== null) lchownSync(place.at(name), owner.uid, owner.gid);
-  } else if (found.isFile()) {
-    await createFile(place, name, owner, mode, async (fd) => {
-      if (found.size > atOnceBytes) await copyFile(source, `/proc/self/fd/${fd}`);
-      else writeFileSync(fd, readFileSync(source));
-      futimesSync(fd, found.atime, found.mtime);
-    });
-  }
-  await breaks.after(found.isFile() ? Math.min(found.size, atOnceBytes) : 0);
+  } else if (found.isFile()) await copyFileIn(source, found, place, name, owner, mode, breaks);
+  await breaks.after(0);
+}
+
+/** The folder of this name, made where there is none; a file or link of the name gives way. */
+function takeFolder(parent: Place, name: string, owner: FileOwner): Place {
+  const found = parent.look(name);
+  if (found !== null && !found.isDirectory()) unlinkSync(parent.at(name));
+  if (!found?.isDirectory()) makeFolder(parent, name, owner);
+  const folder = parent.folder(name);
+  if (folder === null) throw refusedAt(name, "it is no folder");
+  return folder;
+}
+
+async function copyFileIn(source: string, found: Stats, place: Place, name: string, owner: FileOwner, mode: number, breaks: Breaks): Promise<void> {
+  await createFile(place, name, owner, mode, async (fd) => {
+    if (found.size > atOnceBytes) await copyFile(source, `/proc/self/fd/${fd}`);
+    else writeFileSync(fd, readFileSync(source));
+    futimesSync(fd, found.atime, found.mtime);
+  });
+  await breaks.after(Math.min(found.size, atOnceBytes));
 }
 
 /** A file, or what a folder holds, to the host path `target`; false when there is no such thing. */

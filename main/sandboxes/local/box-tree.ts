@@ -19,6 +19,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { posix } from "node:path";
+import { sandboxLost } from "../sandbox-error.ts";
 
 /** Opens a place without any right to its content; not among Node's constants. */
 const onlyPlace = 0o10000000;
@@ -66,12 +67,21 @@ export interface WalkOptions {
 
 /** Calls `use` with the folder at an absolute path inside, open; with null when there is none. */
 export async function withFolder<T>(pid: number, path: string, use: (place: Place | null) => T | Promise<T>, options: WalkOptions = {}): Promise<T> {
-  const root = new Place(openSync(`/proc/${pid}/root`, onlyPlace | constants.O_DIRECTORY));
-  const way: Place[] = [root];
+  const way: Place[] = [rootOf(pid)];
   try {
     return await use(walk(way, posix.normalize(path), options));
   } finally {
     for (const place of way) place.close();
+  }
+}
+
+function rootOf(pid: number): Place {
+  try {
+    return new Place(openSync(`/proc/${pid}/root`, onlyPlace | constants.O_DIRECTORY));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") throw sandboxLost("its first process ended");
+    throw error;
   }
 }
 

@@ -17,16 +17,23 @@ export function directFiles(firstProcess: () => Promise<number>, owner: FileOwne
       );
     },
     readPlain: async (path, limitBytes) =>
-      withFolder(await firstProcess(), posix.dirname(path), (place): PlainFile => {
-        if (place === null) return { state: "missing" };
-        return readPlain(place, posix.basename(path), limitBytes);
-      }),
+      withFolder(
+        await firstProcess(),
+        posix.dirname(path),
+        (place): PlainFile => (place === null ? { state: "missing" } : readPlain(place, posix.basename(path), limitBytes)),
+        { links: false },
+      ),
     measure: async (path, entryLimit) =>
-      withFolder(await firstProcess(), path, (place) => {
-        const sum = { bytes: 0, entries: 0 };
-        if (place !== null) measure(place, entryLimit, sum);
-        return sum;
-      }),
+      withFolder(
+        await firstProcess(),
+        path,
+        (place) => {
+          const sum = { bytes: 0, entries: 0 };
+          if (place !== null) measure(place, entryLimit, sum);
+          return sum;
+        },
+        { links: false },
+      ),
   };
 }
 

@@ -82,6 +82,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
   return {
     kind: "local",
     holdsPrograms: true,
+    isolates: true,
     probe: async () => {
       try {
         const detail = await proveIt(create);

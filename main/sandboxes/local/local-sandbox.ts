@@ -1,14 +1,24 @@
 /** One local sandbox. It starts at its first use, so that `provide` can still add a mount. */
 import { realpath } from "node:fs/promises";
 import { WorkbenchError } from "../../errors.ts";
-import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxProgram, SandboxRequest } from "../contract.ts";
+import type {
+  DirectFiles,
+  ExecRequest,
+  ExecResult,
+  HarnessMount,
+  IsolationReport,
+  Sandbox,
+  SandboxProgram,
+  SandboxRequest,
+  UploadEntry,
+} from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import type { BaseRoot, RootShape } from "./base-root.ts";
-import { copyIn, copyOut, writeIn } from "./box-copy.ts";
+import { copyEntriesIn, copyIn, copyOut, writeIn } from "./box-copy.ts";
 import { type BoxRecord, boxName, createBoxFolder, removeTree, writeBoxRecord } from "./box-folder.ts";
 import { type FileOwner, makeFolder, withFolder } from "./box-tree.ts";
 import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
@@ -123,6 +133,11 @@ export class LocalSandbox implements Sandbox {
       throw new WorkbenchError("sandbox", `There is no ${hostPath} to copy into the sandbox.`, "Check the path.");
     });
     await copyIn(await this.#firstProcess(), this.#fileOwner, source, inside);
+  }
+
+  async uploadEntries(entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
+    const inside = absoluteInside(insideFolder);
+    await copyEntriesIn(await this.#firstProcess(), this.#fileOwner, entries, inside);
   }
 
   async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
