@@ -2,7 +2,7 @@
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
-import { exportReportSchema, exportRequestSchema } from "./export-views.ts";
+import { exportReportSchema, exportRequestSchema, importReportSchema } from "./export-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
@@ -56,6 +56,8 @@ export const contract = {
     startStarter: base.output(byId),
     /** Brings the bundled recording into the store (once) and names its experiment and rollout. */
     openRecording: base.output(z.object({ experiment: z.string(), rollout: z.string() })),
+    /** Someone else's recordings, read-only: a Harbor job folder, an Inspect log, an ATIF file. The path is absolute. */
+    import: base.input(byPath).output(eventIterator(progressOf(importReportSchema))),
     cancel: base.input(byId).output(z.object({ cancelled: z.number() })),
     remove: base.input(byId).output(z.object({})),
   },

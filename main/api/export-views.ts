@@ -31,3 +31,15 @@ export const exportReportSchema = z.object({
   notes: z.array(z.string()),
 });
 export type ExportReport = z.infer<typeof exportReportSchema>;
+/** What was read from someone else's files. */
+export const importReportSchema = z.object({
+  experiment: z.string(),
+  name: z.string(),
+  /** As in `Harbor job`. */
+  kind: z.string(),
+  rollouts: z.number(),
+  calls: z.number(),
+  /** Sentences about what could not be carried over. */
+  notes: z.array(z.string()),
+});
+export type ImportReport = z.infer<typeof importReportSchema>;

@@ -1,8 +1,9 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RolloutDetail } from "../api/views.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
-import { number, print, printJson, table } from "./output.ts";
-import { type CommonOptions, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
+import { note, number, print, printJson, table } from "./output.ts";
+import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 export function runsCommand(): Command {
   const runs = verbGroup("runs", "experiments and rollouts in the store");
@@ -57,6 +58,23 @@ export function runsCommand(): Command {
           await client.experiments.remove({ id });
           if (json) printJson({ deleted: id });
           else print(`Deleted ${id}.`);
+          return 0;
+        }),
+      ),
+  );
+  runs.addCommand(
+    verb(
+      "import",
+      "someone else's recordings, read-only: a Harbor job folder, an Inspect .eval log, an ATIF file",
+      "openforge runs import jobs/2026-03-01__10-00-00",
+    )
+      .argument("<path>")
+      .action((path: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json, signal }) => {
+          const report = await follow(await client.experiments.import({ path: resolve(path) }, { signal }));
+          for (const sentence of report.notes) note(sentence);
+          if (json) printJson(report);
+          else print(`${report.kind} ${report.name}: ${report.rollouts} rollouts, ${report.calls} calls, as ${report.experiment}.`);
           return 0;
         }),
       ),

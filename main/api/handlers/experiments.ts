@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { WorkbenchError } from "../../errors.ts";
+import { importFrom } from "../../imports/index.ts";
 import { importRecording } from "../../store/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { experimentView, rolloutView } from "../present.ts";
 import { experimentSpecSchema } from "../views.ts";
+import { streamWork } from "../work-stream.ts";
 
 const recordingSetting = "bundled-recording";
 
@@ -30,6 +32,7 @@ export function experimentHandlers(os: ReturnType<typeof contractImplementer>, p
       ),
     })),
     openRecording: os.experiments.openRecording.handler(() => openBundledRecording(parts)),
+    import: os.experiments.import.handler(({ input, signal }) => streamWork(signal, (report, stop) => importFrom(store, input.path, report, stop))),
     cancel: os.experiments.cancel.handler(async ({ input }) => ({ cancelled: await rollouts.cancel(required(input.id).id) })),
     remove: os.experiments.remove.handler(async ({ input }) => {
       await rollouts.cancel(required(input.id).id);

@@ -90,7 +90,11 @@ const probed = (id: string): HarnessView => {
 const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: null, seconds: 8.4, ok: true, detail: null };
 
 const os = implement(contract);
-const training = sampleTraining(os, values.empty, [...rollouts.keys()]);
+const training = sampleTraining(
+  os,
+  values.empty,
+  [...rollouts.values()].flatMap(({ id, status, chains }) => (status !== null && chains > 0 ? [id] : [])),
+);
 const router = os.router({
   system: {
     info: os.system.info.handler(() => ({
@@ -150,6 +154,9 @@ const router = os.router({
       return { id: "e-1" };
     }),
     startStarter: os.experiments.startStarter.handler(() => ({ id: "e-1" })),
+    import: os.experiments.import.handler(({ input }) =>
+      lines(["Harbor job: sample"], { experiment: "e-2", name: input.path, kind: "Harbor job", rollouts: 6, calls: 12, notes: [] }),
+    ),
     openRecording: os.experiments.openRecording.handler(() => ({ experiment: "e-1", rollout: [...rollouts.keys()][5] ?? "" })),
     cancel: os.experiments.cancel.handler(() => ({ cancelled: 5 })),
     remove: os.experiments.remove.handler(() => ({})),
