@@ -77,6 +77,7 @@ export function rolloutRows(
 ): TrainingStepDetail["rollouts"] {
   const sums = sumsByRollout(batch, measures, algorithm);
   const all = sums.reduce((sum, { loss }) => sum + loss, 0);
+  const flat = flatGroups(batch);
   return members.map(({ collected: { wanted, record }, leftOut }) => {
     const own = sums[batch.rolloutIds.indexOf(record.id)];
     const takesPart = leftOut === null && own !== undefined && own.tokens > 0;
@@ -86,9 +87,15 @@ export function rolloutRows(
       advantage: takesPart ? own.advantage / own.tokens : null,
       trainedTokens: takesPart ? own.tokens : 0,
       lossShare: takesPart && all > 0 ? own.loss / all : null,
-      leftOut: leftOut ?? (takesPart || measures === null ? null : "group without variance, or every token rejected"),
+      leftOut: leftOut ?? (takesPart || measures === null ? null : flat.has(wanted.group) ? "group without variance" : "every token rejected"),
     };
   });
+}
+
+function flatGroups({ rollouts }: StepBatch): ReadonlySet<string> {
+  const rewards = new Map<string, Set<number>>();
+  for (const { group, reward } of rollouts) rewards.set(group, (rewards.get(group) ?? new Set()).add(reward));
+  return new Set([...rewards].filter(([, different]) => different.size < 2).map(([group]) => group));
 }
 
 function sumsByRollout({ rollouts, rolloutOfRow }: StepBatch, measures: PolicyMeasures | null, algorithm: Algorithm) {

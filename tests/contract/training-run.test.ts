@@ -1,0 +1,121 @@
+/**
+ * Training runs over the whole way: the shipped tiny policy in `react`, a real process, with real bash in local sandboxes and real verifiers.
+ * Deterministic, so that a run learns as much today as it did yesterday.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TrainingRunView } from "../../main/api/training-views.ts";
+import { bootWorkbench, type Workbench } from "../../main/boot.ts";
+import { sandboxProviders } from "../../main/sandboxes/index.ts";
+
+const { ready, detail } = await sandboxProviders({ stateFolder: join(tmpdir(), "of-probe") }).local.probe();
+const folder = mkdtempSync(join(tmpdir(), "of-training-"));
+let workbench: Workbench;
+beforeAll(async () => {
+  workbench = await bootWorkbench({ dataFolder: join(folder, "data") });
+});
+afterAll(async () => {
+  await workbench.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const head = `
+base: starter
+train: weights
+concurrency: 8
+deterministic: true
+limits: { contextWindow: 256, answerTokens: 48, batchTokens: 2048, lanes: 8 }
+`;
+const rl = "kind: rl, algorithm: grpo, overrides: { divergence: 0, aggregation: token-mean }, flatGroups: drop, rate: 1e-3";
+
+async function train(yaml: string, top = head): Promise<TrainingRunView> {
+  const id = await workbench.training.start({ yaml: `${top}${yaml}`, folder: resolve("resources") });
+  await workbench.training.follow(id, (line) => console.log(line), new AbortController().signal);
+  return workbench.training.get(id);
+}
+
+describe.skipIf(!ready)(`a training run${ready ? "" : ` (skipped: ${detail})`}`, () => {
+  test("learns: success on held-out tasks rises, every step is stored, every answer is stamped", async () => {
+    const run = await train(`
+name: learns
+seed: 101
+tasks: { train: { starter: { count: 60 } }, heldOut: { starter: { count: 60 } } }
+stages: [{ ${rl}, steps: 5, tasks: 8, group: 8, warmUp: 1 }]
+`);
+    expect(run).toMatchObject({ status: "ended", step: 5, steps: 5, algorithm: "grpo*", problem: null });
+    const [before, after] = run.evaluations;
+    console.log(`success ${before?.success.mean} → ${after?.success.mean}, paired gain ${run.gain?.mean} [${run.gain?.low}, ${run.gain?.high}]`);
+    expect(run.gain?.low).toBeGreaterThan(0);
+    expect(Object.keys(after?.families ?? {})).toEqual(["calc", "dir", "find", "rename", "write"]);
+    expect(after?.behaviour.calls?.mean).toBeGreaterThan(1);
+    expect(after?.missing).toEqual({});
+
+    for (const point of run.points) {
+      expect(point.health.map(({ measure }) => measure)).not.toContain("mask");
+      expect(point.metrics.samplerGapK3).toBeLessThan(1e-4);
+      expect(point.seconds.idle).toBeLessThan(point.seconds.total);
+    }
+    const { rollouts } = workbench.training.step(run.id, 3);
+    expect(rollouts).toHaveLength(64);
+    expect(new Set(rollouts.map(({ policyVersion }) => policyVersion))).toEqual(new Set([`${run.id}@2`]));
+    const used = rollouts.filter(({ advantage }) => advantage !== null);
+    expect(used.reduce((sum, { lossShare }) => sum + (lossShare ?? 0), 0)).toBeCloseTo(1, 6);
+    const [one] = used;
+    if (one === undefined) throw new Error("no rollout took part");
+    const tokens = workbench.training.stepTokens(run.id, 3, one.rollout, 0);
+    expect(tokens.mask.filter((trains) => trains === 1)).toHaveLength(one.trainedTokens);
+    expect(tokens.advantages.find((value) => value !== null)).toBeCloseTo(one.advantage ?? Number.NaN, 6);
+  }, 240_000);
+
+  test("one step behind, stale answers are stamped and corrected; an inverted mask is told", async () => {
+    const run = await train(
+      `
+name: behind
+tasks: { train: { starter: { count: 10 } } }
+controls: { invertMask: true }
+stages: [{ ${rl}, steps: 3, tasks: 2, group: 4, collection: { mode: one-step-asynchronous, stale: correct } }]
+`,
+      head.replace("deterministic: true", "deterministic: false"),
+    );
+    expect(run.points.map(({ staleness }) => staleness)).toEqual([0, 1, 1]);
+    expect(run.points[0]?.health.find(({ measure }) => measure === "mask")?.message).toMatch(
+      /^The mask is inverted or shifted: \d+ % of the trained tokens/,
+    );
+  }, 120_000);
+
+  test("learns from a teacher, pauses after the step in hand and goes on", async () => {
+    const { training } = workbench;
+    const yaml = `
+name: imitates
+tasks: { train: { starter: { count: 10 } } }
+stages:
+  - { kind: sft, teacher: { policy: "embedded:${resolve("resources/policies/starter")}", perTask: 2 }, keep: all, passes: 4, batch: 4, rate: 1e-3 }
+`;
+    const id = await training.start({ yaml: `${head}${yaml}`, folder: resolve("resources") });
+    await training.pause(id);
+    const paused = training.get(id);
+    expect(paused.status).toBe("paused");
+    await training.resume(id);
+    await training.follow(id, () => undefined, new AbortController().signal);
+    const run = training.get(id);
+    expect(run).toMatchObject({ status: "ended", algorithm: "sft", step: 20, steps: 20 });
+    expect(run.points.at(-1)?.loss).toBeLessThan(run.points[0]?.loss ?? 0);
+  }, 120_000);
+
+  test("a run file that is wrong is told by its line, and nothing is begun", async () => {
+    const check = await workbench.training.check({ yaml: "name: x\nbase: starter\nstagez: []\n", folder });
+    expect(check.valid).toBe(false);
+    expect(check.faults.map(({ line }) => line)).toContain(3);
+    const known = workbench.training.list().length;
+    await expect(workbench.training.start({ yaml: "name: x\n", folder })).rejects.toThrow("Line 1 of the run file");
+    await expect(
+      workbench.training.start({
+        yaml: `${head}name: x\ntasks: { train: starter }\nharnesses: [none]\nstages: [{ ${rl}, steps: 1, tasks: 1 }]`,
+        folder,
+      }),
+    ).rejects.toThrow("none");
+    expect(workbench.training.list()).toHaveLength(known);
+  });
+});
