@@ -75,6 +75,7 @@ function isAhead(ahead: readonly ComparableRollout[], behind: readonly Comparabl
 function namesOf(columns: readonly CompareColumn[]): readonly string[] {
   const forms = [
     (column: CompareColumn) => column.harness,
+    (column: CompareColumn) => `${column.harness} ${column.harnessVersion}`,
     (column: CompareColumn) => `${column.harness} ${column.step === null ? column.policy : `step ${column.step}`}`,
     (column: CompareColumn) => `${column.harness} in ${column.experimentName}`,
     (column: CompareColumn) => `${column.harness} ${column.harnessVersion}, ${column.policy}, ${column.experimentName}`,

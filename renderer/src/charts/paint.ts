@@ -29,8 +29,8 @@ export interface Inks {
 
 export const seriesCount = 5;
 export const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4]];
-/** Few points are shown one by one. */
-const fewPoints = 30;
+/** Points this far apart (pixels) are shown one by one: evaluations, not steps. */
+const farApart = 12;
 const edge = 3;
 
 export const xOf = ({ width, domain }: Pick<Plot, "width" | "domain">, step: number): number =>
@@ -89,7 +89,8 @@ function paintGroup(context: CanvasRenderingContext2D, plot: Plot, group: Painte
   for (const column of there) context.lineTo(xs[column] ?? 0, at(group.mean, column));
   context.stroke();
   context.setLineDash([]);
-  const marked = there.length <= fewPoints ? there : there.slice(-1);
+  const spread = (xs[there.at(-1) ?? 0] ?? 0) - (xs[there[0] ?? 0] ?? 0);
+  const marked = spread >= farApart * (there.length - 1) ? there : there.slice(-1);
   for (const column of marked) mark(context, group.slot, xs[column] ?? 0, at(group.mean, column), inks.surface);
 }
 

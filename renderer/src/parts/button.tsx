@@ -60,7 +60,11 @@ export function Button({
     >
       {glyph && <Icon name={glyph} size={0.875} />}
       <span className={folds ? "narrow:hidden" : ""}>{children}</span>
-      {key !== undefined && <KeyCaps value={key} bare inverse={look === "primary"} />}
+      {key !== undefined && (
+        <span className={folds ? "contents narrow:hidden" : "contents"}>
+          <KeyCaps value={key} bare inverse={look === "primary"} />
+        </span>
+      )}
     </button>
   );
   const hint = disabledBecause ?? (folds && typeof children === "string" ? children : null);

@@ -2,7 +2,7 @@
 import type { GlyphName } from "../parts/glyphs.tsx";
 import type { TrainingRunView } from "../service/views.ts";
 import type { Tone } from "./outcomes.ts";
-import { span } from "./times.ts";
+import { clock, span } from "./times.ts";
 
 export interface StatusWords {
   readonly tone: Tone;
@@ -41,6 +41,6 @@ export function timeLeft({
   secondsPerStep,
 }: Pick<TrainingRunView, "status" | "step" | "steps" | "secondsPerStep">): string | null {
   if (secondsPerStep === null || !isUnderWay(status) || steps <= step) return null;
-  const pace = secondsPerStep < 60 ? `${secondsPerStep.toFixed(1)}\u00a0s` : span(secondsPerStep);
+  const pace = secondsPerStep < 60 ? `${secondsPerStep.toFixed(1)}\u00a0s` : clock(secondsPerStep);
   return `${pace} a step, about ${span(secondsPerStep * (steps - step))} left`;
 }

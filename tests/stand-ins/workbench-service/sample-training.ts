@@ -364,7 +364,7 @@ export function sampleTraining(os: Implementer, empty: boolean, rollouts: readon
       return {
         chain: input.chain,
         mask: tokens.map(({ mask }) => mask),
-        advantages: tokens.map(({ mask }) => (mask === 1 ? round(-1.2 + random() * 0.02) : null)),
+        advantages: tokens.map(({ mask }) => (mask === 1 ? 0.7178 : null)),
         trainerLogprobs: tokens.map(({ mask, logprob }) =>
           mask === 1 && logprob !== null ? round(logprob + (random() - 0.5) * 0.02 + (random() < 0.02 ? 0.4 : 0)) : null,
         ),

@@ -86,20 +86,24 @@ function Verdict({
 /** Mean and interval of a difference on a line; filled where 0 is left out. */
 function Whisker({ difference, reach }: { readonly difference: Comparison["tasks"][number]["difference"]; readonly reach: number }) {
   const { mean, low, high } = difference;
-  const x = (value: number): number => 120 + (Math.max(-reach, Math.min(reach, value)) / reach) * 114;
+  const left = (value: number): string => `${50 + (Math.max(-reach, Math.min(reach, value)) / reach) * 48}%`;
   const side = sideOfZero(difference);
   const ink = side === 0 ? "var(--of-text-muted)" : side < 0 ? "var(--of-delta-neg-3)" : "var(--of-delta-pos-3)";
   return (
-    <svg width="100%" height="27" viewBox="0 0 240 27" preserveAspectRatio="none" aria-hidden="true" className="block">
-      <line x1="120" x2="120" y1="0" y2="27" stroke="var(--of-border-strong)" />
+    <span aria-hidden="true" className="relative block h-6.5">
+      <i className="absolute inset-y-0 left-1/2 w-px bg-line-strong" />
       {low !== null && high !== null && (
-        <>
-          <line x1={x(low)} x2={x(high)} y1="13.5" y2="13.5" stroke={ink} strokeWidth="1.5" />
-          <path d={`M${x(low)} 10v7M${x(high)} 10v7`} stroke={ink} strokeWidth="1.5" />
-        </>
+        <i className="absolute top-2.5 h-1.75 border-x-[1.5px]" style={{ left: left(low), right: `calc(100% - ${left(high)})`, borderColor: ink }}>
+          <i className="absolute inset-x-0 top-1/2 -mt-px h-[1.5px]" style={{ background: ink }} />
+        </i>
       )}
-      {mean !== null && <ellipse cx={x(mean)} cy="13.5" rx="4" ry="4" fill={side === 0 ? "var(--of-surface)" : ink} stroke={ink} strokeWidth="1.5" />}
-    </svg>
+      {mean !== null && (
+        <i
+          className="absolute top-2.25 -ml-1 size-2.25 rounded-full border-[1.5px]"
+          style={{ left: left(mean), borderColor: ink, background: side === 0 ? "var(--of-surface)" : ink }}
+        />
+      )}
+    </span>
   );
 }
 

@@ -121,7 +121,7 @@ export function FirstRun() {
             figure={<StarterFigure />}
             title="Run the starter experiment"
             text="A small policy works on shell tasks through the ReACT harness, as a real process in local sandboxes, and GRPO makes it better at them. You see its curves live, every rollout behind every step, and before and after on tasks it was not trained on."
-            facts="about five minutes on 2 cores; 0.6 M parameters, nothing to download"
+            facts="a few minutes on 2 cores, nothing to download"
           >
             <Button glyph="play" onClick={run("experiment.starter")}>
               Run starter

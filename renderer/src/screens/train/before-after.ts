@@ -42,7 +42,7 @@ export function beforeAfter(
   return {
     from: first.step,
     to: last.step,
-    success: { name: "Held-out success", before: first.success, after: last.success, ...share },
+    success: { name: "success", before: first.success, after: last.success, ...share },
     families: rows((evaluation) => evaluation.families),
     harnesses: harnesses.length > 1 ? harnesses : [],
     behaviour: rows((evaluation) => evaluation.behaviour)

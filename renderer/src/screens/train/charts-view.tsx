@@ -49,7 +49,7 @@ export function ChartsView({ open, groups, selected, onSelect }: ChartsProps) {
   const imitation = open.points.length > 0 && open.points.every(({ stage }) => stage === "sft");
   const shared = { domain, cursor, selected, onCursor: setCursor, onSelect };
   return (
-    <div className="grid min-h-0 flex-1 auto-rows-[minmax(10rem,1fr)] grid-cols-2 overflow-auto slim:grid-cols-1">
+    <div className="grid min-h-0 flex-1 auto-rows-[minmax(10rem,1fr)] grid-cols-2 overflow-auto slim:flex-none slim:auto-rows-[12rem] slim:grid-cols-1 slim:overflow-visible">
       <Chart
         {...shared}
         title="Held-out success"

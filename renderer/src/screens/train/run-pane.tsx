@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import { Hint } from "../../parts/hint.tsx";
 import { Facts, PaneHeader, PaneTitle, Section } from "../../parts/pane.tsx";
 import { Note } from "../../parts/states.tsx";
@@ -6,7 +7,7 @@ import { type Estimate, measuresQuery, type TrainingRunView } from "../../servic
 import { policyWords } from "../../words/names.ts";
 import { bytes, count, decimal, missing, plusMinus } from "../../words/numbers.ts";
 import { moment, seconds, span } from "../../words/times.ts";
-import { type BeforeAfterRow, beforeAfter } from "./before-after.ts";
+import { type BeforeAfter, type BeforeAfterRow, beforeAfter } from "./before-after.ts";
 
 function valueWords(value: number | null, unit: BeforeAfterRow["unit"]): string {
   if (value === null) return missing;
@@ -71,9 +72,7 @@ function Rows({ title, rows }: { readonly title: string; readonly rows: readonly
 }
 
 /** The gain in one line, with what it rests on; then by family, by harness and in behaviour. */
-function BeforeAfterTable({ run }: { readonly run: TrainingRunView }) {
-  const { value: measures } = useQuery(measuresQuery);
-  const table = beforeAfter(run, measures ?? {});
+function BeforeAfterTable({ run, table }: { readonly run: TrainingRunView; readonly table: BeforeAfter | null }) {
   if (table === null)
     return (
       <p className="m-0 text-2xs text-muted">
@@ -83,7 +82,6 @@ function BeforeAfterTable({ run }: { readonly run: TrainingRunView }) {
       </p>
     );
   const { gain } = run;
-  const { before, after } = table.success;
   return (
     <>
       {gain !== null && gain.mean !== null && (
@@ -99,13 +97,16 @@ function BeforeAfterTable({ run }: { readonly run: TrainingRunView }) {
           </span>
         </div>
       )}
-      <Rows title={`steps ${table.from} and ${table.to}, n ${count(before.n)} and ${count(after.n)}`} rows={[table.success]} />
+      <Rows title="Held-out tasks" rows={[table.success]} />
       <Rows title="Task family" rows={table.families} />
       <Rows title="Harness" rows={table.harnesses} />
       <Rows title="Behaviour" rows={table.behaviour} />
     </>
   );
 }
+
+const evaluated = ({ success: { before, after } }: BeforeAfter): string =>
+  before.n === after.n ? count(before.n) : `${count(before.n)} and ${count(after.n)}`;
 
 const parts = [
   ["sampling", "var(--of-sampled)"],
@@ -136,6 +137,8 @@ function WallTime({ run }: { readonly run: TrainingRunView }) {
 
 /** The open run as a whole: how it stands, what it has gained, where its time went. */
 export function RunPane({ run }: { readonly run: TrainingRunView }) {
+  const { value: measures } = useQuery(measuresQuery);
+  const table = useMemo(() => beforeAfter(run, measures ?? {}), [run, measures]);
   const trained = run.points.reduce((sum, point) => sum + point.trainedTokens, 0);
   const unique = run.points.reduce((sum, point) => sum + point.uniqueTokens, 0);
   return (
@@ -152,8 +155,8 @@ export function RunPane({ run }: { readonly run: TrainingRunView }) {
             </Note>
           </Section>
         )}
-        <Section title="Before and after">
-          <BeforeAfterTable run={run} />
+        <Section title="Before and after" aside={table === null ? undefined : `steps ${table.from} and ${table.to}, n ${evaluated(table)}`}>
+          <BeforeAfterTable run={run} table={table} />
         </Section>
         <Section>
           <Facts

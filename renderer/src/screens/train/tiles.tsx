@@ -42,8 +42,11 @@ interface TileBoxProps {
 function TileBox({ title, value, about, hint, values, warn }: TileBoxProps) {
   return (
     <Hint text={hint}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its definition is in the tooltip, which the keyboard must reach */}
-      <li tabIndex={0} className={`focus-inside min-w-0 px-3 pt-1.75 pb-1.5 ${warn ? "bg-paused-tint" : "bg-header"}`}>
+      <li
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: its definition is in the tooltip, which the keyboard must reach
+        tabIndex={0}
+        className={`focus-inside min-w-0 px-3 pt-1.75 pb-1.5 short:min-w-32 ${title.length > 18 ? "flex-[1.4_1_11rem]" : "flex-[1_1_7.5rem]"} ${warn ? "bg-paused-tint" : "bg-header"}`}
+      >
         <div className="flex items-center gap-1 text-2xs font-medium text-secondary">
           <span className="truncate">{title}</span>
           <span className="flex-1" />
@@ -101,7 +104,7 @@ export function Tiles({ run }: { readonly run: TrainingRunView }) {
   return (
     <ul
       aria-label="Health of the run"
-      className="m-0 grid flex-none list-none grid-cols-[repeat(auto-fit,minmax(8.25rem,1fr))] gap-px border-b border-line bg-line p-0 short:grid-flow-col short:grid-cols-none short:auto-cols-[minmax(8.25rem,1fr)] short:overflow-x-auto"
+      className="m-0 flex flex-none list-none flex-wrap gap-px border-b border-line bg-line p-0 short:flex-nowrap short:overflow-x-auto"
     >
       {point !== undefined &&
         otherWarnings(point).map(({ measure, value, limit, message }) => (

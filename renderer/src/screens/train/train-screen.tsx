@@ -200,7 +200,7 @@ function Open({
                 <Splitter {...leftPane} side="left" label="Width of configurations" />
               </>
             )}
-            <Pane label="Curves" className="flex-1">
+            <Pane label="Curves" className="flex-1 slim:overflow-y-auto!">
               <Boundary>
                 <ChartsView open={open} groups={groups} selected={step} onSelect={(to) => select(Math.max(1, Math.min(last, to)))} />
                 <StepBar run={open} selected={step} onSelect={select} />
@@ -223,7 +223,7 @@ export function TrainScreen({ place }: { readonly place: TrainPlace }) {
   const { value: runs, failure } = useQuery(trainingsQuery);
   if (runs === undefined) return failure === null ? <Loading what="Reading the training runs" /> : <Failed failure={failure} />;
   const open = runs.find(({ id }) => id === place.id) ?? (place.id === null ? runs[0] : undefined);
-  if (open !== undefined) return <Open key={open.id} runs={runs} open={open} place={place} />;
+  if (open !== undefined) return <Open runs={runs} open={open} place={place} />;
   if (runs.length > 0)
     return (
       <Empty title="This run is not here" text={`There is no training run ${place.id}.`}>

@@ -9,7 +9,14 @@ import { SidePane } from "../../../parts/side-pane.tsx";
 import { Boundary, Empty, Loading, Note, Ready } from "../../../parts/states.tsx";
 import type { QueryState } from "../../../service/queries.ts";
 import { useQuery } from "../../../service/use-query.ts";
-import { type ChainTokens, type RolloutDetail, type TrainedTokens, tokensQuery, trainedTokensQuery } from "../../../service/views.ts";
+import {
+  type ChainTokens,
+  type RolloutDetail,
+  type TrainedTokens,
+  tokensQuery,
+  trainedTokensQuery,
+  trainingStepQuery,
+} from "../../../service/views.ts";
 import type { RolloutPlace, StepName } from "../../../state/places.ts";
 import { changeRolloutPlace, openTrain, useDetailsShown } from "../../../state/workspace.ts";
 import { count } from "../../../words/numbers.ts";
@@ -179,7 +186,11 @@ export function TokensView({ rollout, place }: { readonly rollout: RolloutDetail
   const state = useQuery(rollout.chains.length === 0 ? null : tokensQuery(rollout.id, place.chain));
   const step = place.trained;
   const trainedState = useQuery(step === null ? null : trainedTokensQuery(step.run, step.step, rollout.id, place.chain));
-  const trained = useMemo(() => (trainedState.value === undefined ? null : trainedTokens(trainedState.value)), [trainedState.value]);
+  const { value: detail } = useQuery(step === null ? null : trainingStepQuery(step.run, step.step));
+  const trained = useMemo(() => {
+    const largest = (detail?.rollouts ?? []).reduce((most, { advantage }) => Math.max(most, Math.abs(advantage ?? 0)), 0);
+    return trainedState.value === undefined ? null : trainedTokens(trainedState.value, largest);
+  }, [trainedState.value, detail]);
   if (rollout.chains.length === 0)
     return (
       <Empty

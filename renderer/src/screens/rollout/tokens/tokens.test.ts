@@ -115,7 +115,7 @@ describe("surprise", () => {
 
 describe("what an update saw", () => {
   it("is read by position; what took no part is missing, not 0", () => {
-    const trained = trainedTokens({ chain: 0, mask: [0, 1, 1], advantages: [null, -1.5, 0.5], trainerLogprobs: [null, -0.3, null] });
+    const trained = trainedTokens({ chain: 0, mask: [0, 1, 1], advantages: [null, -1.5, 0.5], trainerLogprobs: [null, -0.3, null] }, 1);
     expect([0, 1, 9].map(trained.mask)).toEqual([0, 1, 0]);
     expect([trained.advantage(0), trained.advantage(1), trained.largest]).toEqual([null, -1.5, 1.5]);
     expect(gapOf(trained, 1, -0.5)).toBeCloseTo(0.2);

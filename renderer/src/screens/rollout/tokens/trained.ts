@@ -6,16 +6,17 @@ export interface Trained {
   /** null where the token took no part. */
   readonly advantage: (position: number) => number | null;
   readonly trainerLogprob: (position: number) => number | null;
-  /** The largest absolute advantage: where the scale ends. */
+  /** Where the scale of advantages ends. */
   readonly largest: number;
 }
 
-export function trainedTokens({ mask, advantages, trainerLogprobs }: TrainedTokens): Trained {
+/** `ofStep`: the largest absolute advantage in the step, so that rollouts can be told apart; the chain's own counts where it is larger. */
+export function trainedTokens({ mask, advantages, trainerLogprobs }: TrainedTokens, ofStep: number): Trained {
   return {
     mask: (position) => mask[position] ?? 0,
     advantage: (position) => advantages[position] ?? null,
     trainerLogprob: (position) => trainerLogprobs[position] ?? null,
-    largest: advantages.reduce<number>((most, advantage) => Math.max(most, Math.abs(advantage ?? 0)), 0),
+    largest: advantages.reduce<number>((most, advantage) => Math.max(most, Math.abs(advantage ?? 0)), ofStep),
   };
 }
 
