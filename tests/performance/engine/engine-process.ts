@@ -102,9 +102,11 @@ const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n
 say({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   if (line !== "go") break;
-  const started = performance.now();
+  const [started, busy] = [performance.now(), process.cpuUsage()];
   const { units, check } = await block();
-  say({ seconds: (performance.now() - started) / 1000, units, check });
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(busy);
+  say({ seconds, processorSeconds: (user + system) / 1e6, units, check });
 }
 say({ peak: peakBytes() });
 process.exit(0);

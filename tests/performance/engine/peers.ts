@@ -15,6 +15,12 @@ const pytorchVersion = "2.9.1";
 type Without<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never;
 export type Work = Without<Job, "threads" | "compiled">;
 
+/**
+ * Threads of each peer. On a machine that does other work at once, threads that wait for each other measure that work: set this to 1 there and
+ * compare processor time.
+ */
+const threads = Number(process.env.OPENFORGE_BENCH_THREADS ?? availableParallelism());
+
 /** The engine, PyTorch as it is written, and through torch.compile. */
 const kinds = ["engine", "eager", "compiled"] as const;
 export type PeerKind = (typeof kinds)[number];
@@ -22,6 +28,8 @@ export type PeerKind = (typeof kinds)[number];
 export interface Measured {
   /** Tokens a second of each block. */
   readonly speeds: readonly number[];
+  /** Tokens a second of processor time, of each block: what a machine that is busy otherwise disturbs less. */
+  readonly thrifts: readonly number[];
   /** Most memory that the process ever held, mapped files included. */
   readonly peakBytes: number;
 }
@@ -32,12 +40,12 @@ export interface Measured {
  */
 export async function measureInTurns(work: Work, repetitions: number, note: (line: string) => void): Promise<ReadonlyMap<PeerKind, Measured>> {
   const python = await pythonWithTorch(note);
-  const peers: { readonly kind: PeerKind; readonly peer: Peer; readonly speeds: number[] }[] = [];
+  const peers: { readonly kind: PeerKind; readonly peer: Peer; readonly speeds: number[]; readonly thrifts: number[] }[] = [];
   try {
     for (const kind of kinds) {
       if (kind !== "engine" && python === null) continue;
-      const job: Job = { ...work, threads: availableParallelism(), compiled: kind === "compiled" };
-      peers.push({ kind, peer: await Peer.start(kind === "engine" ? engineCommand : [python ?? "", pytorchScript], job), speeds: [] });
+      const job: Job = { ...work, threads, compiled: kind === "compiled" };
+      peers.push({ kind, peer: await Peer.start(kind === "engine" ? engineCommand : [python ?? "", pytorchScript], job), speeds: [], thrifts: [] });
     }
     const checks = new Map<PeerKind, number>();
     for (const { kind, peer } of peers) {
@@ -46,15 +54,16 @@ export async function measureInTurns(work: Work, repetitions: number, note: (lin
     }
     agree(checks);
     for (let repetition = 0; repetition < repetitions; repetition += 1) {
-      for (const { peer, speeds } of peers) {
-        const { units, seconds } = await peer.block();
+      for (const { peer, speeds, thrifts } of peers) {
+        const { units, seconds, processorSeconds } = await peer.block();
         speeds.push(units / seconds);
+        thrifts.push(units / processorSeconds);
         // Threads of the one spin a moment before they sleep.
         await new Promise((done) => setTimeout(done, 40));
       }
     }
     const measured = new Map<PeerKind, Measured>();
-    for (const { kind, peer, speeds } of peers) measured.set(kind, { speeds, peakBytes: await peer.end() });
+    for (const { kind, peer, speeds, thrifts } of peers) measured.set(kind, { speeds, thrifts, peakBytes: await peer.end() });
     return measured;
   } finally {
     for (const { peer } of peers) peer.kill();

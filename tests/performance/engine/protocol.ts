@@ -20,6 +20,8 @@ export type Job =
 
 export interface BlockResult {
   readonly seconds: number;
+  /** Of all threads. */
+  readonly processorSeconds: number;
   /** Tokens. */
   readonly units: number;
   /** A number that both peers compute: the loss, or the first logit of the last token. */
