@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { trajectoryFault } from "../../main/imports/index.ts";
 import { checkTask, digestFiles, plainConfig, readTaskToml, taskChecksum, taskDigest } from "../../main/tasks/index.ts";
 import { firstDifference, type Report } from "./report.ts";
 
@@ -26,6 +27,18 @@ export async function checkHarbor(folder: string, report: Report): Promise<void>
   await checkTaskFiles(join(folder, "task-toml"), report);
   await checkPackages(join(folder, "tasks"), report);
   await checkChecksums(join(folder, "checksums.json"), report);
+  await checkTrajectories(join(folder, "trajectories"), report);
+}
+
+async function checkTrajectories(folder: string, report: Report): Promise<void> {
+  const verdicts = z.record(z.string(), z.object({ accepted: z.boolean() })).parse(JSON.parse(await readFile(join(folder, "expected.json"), "utf8")));
+  for (const [name, { accepted }] of Object.entries(verdicts)) {
+    await report.run(`trajectories/${name}`, async () => {
+      const fault = await trajectoryFault(join(folder, name));
+      if (accepted) return fault === null ? null : `refused: ${fault}`;
+      return fault === null ? "accepted, though Harbor refuses it" : null;
+    });
+  }
 }
 
 async function checkTaskFiles(folder: string, report: Report): Promise<void> {

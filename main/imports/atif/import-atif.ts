@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { z } from "zod";
 import { outcomeCauses, outcomeStatuses } from "../../../engine/outcome/index.ts";
+import { WorkbenchError } from "../../errors.ts";
 import type { ForeignExperiment, ForeignRollout } from "../contract.ts";
 import { gradedOutcome } from "../graded-outcome.ts";
 import { moment } from "../moment.ts";
@@ -27,6 +28,17 @@ const ours = z
     sandbox: z.enum(["local", "docker", "kubernetes"]),
   })
   .partial();
+
+/** Why a document would be refused, in a sentence; null when it is good. */
+export async function trajectoryFault(path: string): Promise<string | null> {
+  try {
+    await readAtif([path], "");
+    return null;
+  } catch (error) {
+    if (error instanceof WorkbenchError) return error.message;
+    throw error;
+  }
+}
 
 /** `paths`: one document or several; each becomes a rollout. */
 export async function readAtif(paths: readonly string[], name: string): Promise<ForeignExperiment> {
