@@ -40,7 +40,11 @@ export async function examineMachine(parts: ExaminedParts): Promise<Finding[]> {
 
 async function sandboxFinding(name: string, provider: SandboxProvider): Promise<Finding> {
   const { ready, detail, remedy } = await provider.probe();
-  return { name, status: ready ? "ready" : "missing", detail, remedy };
+  if (ready) return { name, status: "ready", detail, remedy };
+  const limited = (await provider.fallback?.probe())?.ready === true;
+  if (!limited) return { name, status: "missing", detail, remedy };
+  const left = "only react runs, with an allow-list of commands and without any isolation, on tasks made for that";
+  return { name, status: "degraded", detail: `${detail}; ${left}`, remedy };
 }
 
 function kubernetes(env: ExaminedParts["env"]): Finding {

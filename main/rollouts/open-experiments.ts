@@ -5,8 +5,9 @@ import type { HarnessManifest } from "../harnesses/index.ts";
 import type { ExperimentRecord, RolloutRecord } from "../store/index.ts";
 import { checkTask, type Task } from "../tasks/index.ts";
 import type { AddedRollout, OpenExperiment, PlannedRollout, RolloutService, RolloutServiceOptions } from "./contract.ts";
-import { experimentId, idMaker, queuedRollout } from "./plan.ts";
-import { refusalOf, requireSandbox, soundTask } from "./preflight.ts";
+import { experimentId, idMaker, logExperiment, queuedRollout } from "./plan.ts";
+import { refusalOf, soundTask } from "./preflight.ts";
+import { notIsolated, type ProviderChoice } from "./provider-choice.ts";
 import { endCancelled, recordRestart } from "./run-rollout.ts";
 import type { RolloutRunner, RunSettings } from "./runner.ts";
 import { requireTokenMode } from "./token-mode.ts";
@@ -26,8 +27,13 @@ const openExperimentSchema = z.object({
 });
 type StoredExperiment = z.infer<typeof openExperimentSchema>;
 
-export function createOpenExperiments(options: RolloutServiceOptions, runner: RolloutRunner, upstreams: UpstreamPool): OpenExperiments {
-  const { store, harnesses, sandboxes } = options;
+export function createOpenExperiments(
+  options: RolloutServiceOptions,
+  runner: RolloutRunner,
+  upstreams: UpstreamPool,
+  choice: ProviderChoice,
+): OpenExperiments {
+  const { store, harnesses } = options;
 
   function required(id: string): { readonly record: ExperimentRecord; readonly experiment: StoredExperiment } {
     const record = store.experiment(id);
@@ -70,11 +76,12 @@ export function createOpenExperiments(options: RolloutServiceOptions, runner: Ro
     for (const path of new Set(planned.map((rollout) => rollout.taskPath))) tasks.set(path, soundTask(path, await checkTask(path)));
     const manifests = new Map<string, HarnessManifest>();
     for (const id of new Set(planned.map((rollout) => rollout.harness))) manifests.set(id, await harnesses.get(id));
+    const provider = await choice.of(experiment.sandbox);
     return planned.map((rollout) => {
       const task = tasks.get(rollout.taskPath);
       const harness = manifests.get(rollout.harness);
       if (task === undefined || harness === undefined) throw new Error("a task or a harness was not read");
-      const refusal = refusalOf(task, experiment.sandbox, [harness]);
+      const refusal = refusalOf(task, provider, [harness]);
       if (refusal !== null) throw refusal;
       return { ...rollout, task, harness };
     });
@@ -82,11 +89,12 @@ export function createOpenExperiments(options: RolloutServiceOptions, runner: Ro
 
   return {
     async openExperiment(experiment: OpenExperiment) {
-      await requireSandbox(sandboxes[experiment.sandbox]);
+      const provider = await choice.require(experiment.sandbox);
       const id = experimentId(store);
       const spec = JSON.stringify(openExperimentSchema.parse(experiment));
       store.createExperiment({ id, name: experiment.name, createdAt: Date.now(), endedAt: null, spec, status: "running", kind: "training" });
       store.appendEvent({ at: Date.now(), experimentId: id, rolloutId: null, type: "experiment.started", payload: JSON.stringify({ rollouts: 0 }) });
+      if (!provider.isolates) logExperiment(store, id, notIsolated);
       return id;
     },
     async addRollouts(id, planned) {

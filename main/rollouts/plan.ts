@@ -101,6 +101,11 @@ export function idMaker(store: Store): () => string {
   };
 }
 
+/** A line of the experiment's log. */
+export function logExperiment(store: Store, id: string, line: string): void {
+  store.appendEvent({ at: Date.now(), experimentId: id, rolloutId: null, type: "log", payload: JSON.stringify({ line }) });
+}
+
 export function experimentId(store: Store): string {
   for (;;) {
     const id = `e-${randomBytes(3).toString("hex")}`;

@@ -9,19 +9,20 @@ const plain = {
   agent: { timeoutMs: null, user: null, network: { mode: "no-network", allowedHosts: [], declared: true } },
   environment: { compose: false, os: "linux", mcpServers: [] },
 } as unknown as Task;
-const react = { id: "react", mcp: { transports: ["stdio"] } } as HarnessManifest;
+const react = { id: "react", resident: { command: ["node"] }, mcp: { transports: ["stdio"] } } as HarnessManifest;
 const simple = { id: "simple" } as HarnessManifest;
 const environment = (change: Partial<Task["environment"]>): Task => ({ ...plain, environment: { ...plain.environment, ...change } });
 const network = (mode: Task["agent"]["network"]["mode"], declared: boolean): Task => ({
   ...plain,
   agent: { ...plain.agent, network: { mode, declared, allowedHosts: [] } },
 });
+const boxes = (kind: "local" | "docker") => ({ kind, isolates: true });
 const server = { name: "lab", transport: "stdio", command: "node", args: [], url: null, headers: {} } as const;
 
 test("what can run is not refused", () => {
-  expect(refusalOf(plain, "local", [react, simple])).toBeNull();
-  expect(refusalOf(network("public", true), "docker", [react])).toBeNull();
-  expect(refusalOf(environment({ mcpServers: [server] }), "local", [react])).toBeNull();
+  expect(refusalOf(plain, boxes("local"), [react, simple])).toBeNull();
+  expect(refusalOf(network("public", true), boxes("docker"), [react])).toBeNull();
+  expect(refusalOf(environment({ mcpServers: [server] }), boxes("local"), [react])).toBeNull();
 });
 
 test.each([
@@ -32,5 +33,15 @@ test.each([
   [network("public", false), "local", [react], 3, "The task org/task names no network mode, which means public; a local sandbox has no network."],
   [environment({ mcpServers: [server] }), "local", [simple], 2, "The task org/task brings MCP servers, which simple cannot use."],
 ] as const)("refusal %#", (task, kind, harnesses, exitCode, message) => {
-  expect(refusalOf(task, kind, harnesses)).toMatchObject({ exitCode, message });
+  expect(refusalOf(task, boxes(kind), harnesses)).toMatchObject({ exitCode, message });
+});
+
+test("without isolation only react runs, and only what was made for it", () => {
+  const bare = { kind: "local", isolates: false } as const;
+  const fit = { ...plain, runsUnisolated: true, verifier: { separate: false } } as Task;
+  expect(refusalOf(fit, bare, [react])).toBeNull();
+  expect(refusalOf(fit, bare, [react, simple])).toMatchObject({ exitCode: 3, message: expect.stringContaining("not simple") });
+  expect(refusalOf(fit, bare, [{ ...react, resident: undefined } as HarnessManifest])).toMatchObject({ exitCode: 3 });
+  expect(refusalOf({ ...fit, runsUnisolated: false }, bare, [react])).toMatchObject({ exitCode: 3, message: expect.stringContaining("org/task") });
+  expect(refusalOf({ ...fit, verifier: { ...fit.verifier, separate: true } }, bare, [react])).toMatchObject({ exitCode: 3 });
 });

@@ -37,17 +37,14 @@ async function starterPaths(folder: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** A machine that lacks the sandbox says so before anything is stored. */
-export async function requireSandbox(provider: SandboxProvider): Promise<void> {
-  const { ready, detail, remedy } = await provider.probe();
-  if (!ready) throw new WorkbenchError("unavailable", `The ${provider.kind} sandbox cannot be used: ${detail}.`, remedy ?? "See `openforge doctor`.");
-}
+type RefusingProvider = Pick<SandboxProvider, "kind" | "isolates">;
 
 /**
  * Why this task cannot run so, or null. When no task of an experiment can, the experiment is refused; else those that cannot end
  * alone, each with this sentence.
  */
-export function refusalOf(task: Task, kind: SandboxProvider["kind"], harnesses: readonly HarnessManifest[]): WorkbenchError | null {
+export function refusalOf(task: Task, provider: RefusingProvider, harnesses: readonly HarnessManifest[]): WorkbenchError | null {
+  const { kind } = provider;
   if (task.steps.length > 0)
     return new WorkbenchError("task", `The task ${task.name} has several steps, which cannot be run.`, "Use a task of one step.");
   if (task.environment.compose)
@@ -69,5 +66,24 @@ export function refusalOf(task: Task, kind: SandboxProvider["kind"], harnesses: 
     return new WorkbenchError("harness", `The task ${task.name} brings MCP servers, which ${lacking.id} cannot use.`, "Use another harness.", {
       exitCode: 2,
     });
+  return provider.isolates ? null : refusalWithoutIsolation(task, harnesses);
+}
+
+/** Only `react` runs its commands through the service, which checks them; only a verifier made for it finds its files. */
+function refusalWithoutIsolation(task: Task, harnesses: readonly HarnessManifest[]): WorkbenchError | null {
+  const why = "This machine has no isolation for a local sandbox (`openforge doctor` says why)";
+  const harness = harnesses.find(({ id, resident }) => id !== "react" || resident === undefined);
+  if (harness !== undefined)
+    return new WorkbenchError(
+      "unavailable",
+      `${why}, and without it only react may run, with its allow-list of commands: not ${harness.id}.`,
+      "Use --harness react, or --sandbox docker.",
+    );
+  if (!task.runsUnisolated || task.verifier.separate || task.environment.mcpServers.length > 0)
+    return new WorkbenchError(
+      "unavailable",
+      `${why}, and the task ${task.name} is not made to run without it.`,
+      "Use --sandbox docker, or a task with metadata.openforge.runs_unisolated = true.",
+    );
   return null;
 }

@@ -66,7 +66,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
   await requireFreeDisk(store.dataFolder, options.freeDiskBytes);
   const task = await unchangedTask(rollout);
   const manifest = await harnesses.get(rollout.harness);
-  const refusal = refusalOf(task, provider.kind, [manifest]);
+  const refusal = refusalOf(task, provider, [manifest]);
   if (refusal !== null) throw refusal;
   const mount = await harnesses.install(rollout.harness, (line) => log(options, line), signal);
   const collecting = await createCollector({
@@ -106,10 +106,12 @@ async function hostOf(
 ): Promise<AgentHost> {
   const { provider, socketFolder } = options;
   const proxyAddress = options.proxy.address;
-  if (manifest.resident === undefined || !provider.holdsPrograms || task.environment.mcpServers.length > 0)
-    return agentAlone({ mount, socketFolder, proxyAddress, guardMs: runningBudget({ agentMs }) });
+  const fits = manifest.resident !== undefined && provider.holdsPrograms && task.environment.mcpServers.length === 0;
+  // Without isolation an agent of its own would run what it likes: the preflight has refused it.
+  if (!fits && !provider.isolates) throw new Error("an agent may not run alone without isolation");
+  if (!fits) return agentAlone({ mount, socketFolder, proxyAddress, guardMs: runningBudget({ agentMs }) });
   const { slot } = await opened.keep(await options.slots.take({ manifest, mount, provider }), (lease) => lease.release());
-  return agentResident({ slot, proxyAddress });
+  return agentResident({ slot, proxyAddress, checksCommands: !provider.isolates });
 }
 
 /** All budgets and a margin: fires only when a phase's own budget did not. */

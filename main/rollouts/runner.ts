@@ -4,6 +4,7 @@ import type { OutcomeRules } from "../../engine/outcome/index.ts";
 import type { RolloutRecord, TokenMode } from "../store/index.ts";
 import { runAttempt } from "./attempt.ts";
 import type { RolloutServiceOptions } from "./contract.ts";
+import type { ProviderChoice } from "./provider-choice.ts";
 import { createWorkQueue } from "./queue.ts";
 import { createSlotPool } from "./resident/slot-pool.ts";
 import { endByFault, endCancelled, runRollout } from "./run-rollout.ts";
@@ -40,7 +41,7 @@ export interface RolloutRunner {
 }
 
 /** Starts nothing by itself. */
-export function createRolloutRunner(options: RolloutServiceOptions, upstreams: UpstreamPool): RolloutRunner {
+export function createRolloutRunner(options: RolloutServiceOptions, upstreams: UpstreamPool, choice: ProviderChoice): RolloutRunner {
   const { store } = options;
   const queue = createWorkQueue(options.concurrency ?? defaults.concurrency);
   const closing = new AbortController();
@@ -92,11 +93,12 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
         closing: closing.signal,
         cancelled: signal,
         retryDelayMs: (counted) => Math.min(1000 * 4 ** (counted - 1), 60_000),
-        runAttempt: (record, attempt) =>
+        runAttempt: async (record, attempt) =>
           runAttempt({
             ...options,
             slots,
-            provider: options.sandboxes[record.sandbox],
+            // One that cannot be had says so itself, when the attempt asks it for a sandbox.
+            provider: await choice.of(record.sandbox).catch(() => options.sandboxes[record.sandbox]),
             leaseUpstream: () => upstreams.lease(record.policy),
             tokenMode: settings.tokenMode,
             scratchFolder,

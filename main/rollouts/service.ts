@@ -6,8 +6,9 @@ import { type ExperimentSpec, experimentSpecSchema } from "../api/views.ts";
 import type { ExperimentRecord, RolloutRecord } from "../store/index.ts";
 import type { RolloutService, RolloutServiceOptions } from "./contract.ts";
 import { createOpenExperiments } from "./open-experiments.ts";
-import { experimentId, idMaker, planRollouts } from "./plan.ts";
-import { refusalOf, requireSandbox, tasksOf } from "./preflight.ts";
+import { experimentId, idMaker, logExperiment, planRollouts } from "./plan.ts";
+import { refusalOf, tasksOf } from "./preflight.ts";
+import { createProviderChoice, notIsolated } from "./provider-choice.ts";
 import { endCancelled, recordRestart } from "./run-rollout.ts";
 import { createRolloutRunner, type RunSettings } from "./runner.ts";
 import { summarise } from "./summary.ts";
@@ -18,7 +19,8 @@ import { createUpstreamPool, type UpstreamLease } from "./upstream-pool.ts";
 export function createRolloutService(options: RolloutServiceOptions): RolloutService {
   const { store, sandboxes, harnesses } = options;
   const upstreams = createUpstreamPool(options.policies);
-  const runner = createRolloutRunner(options, upstreams);
+  const choice = createProviderChoice(sandboxes);
+  const runner = createRolloutRunner(options, upstreams, choice);
   /** Policies of running experiments stay open between their rollouts. */
   const held = new Map<string, readonly UpstreamLease[]>();
 
@@ -46,7 +48,8 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   async function plan(experiment: ExperimentRecord, spec: ExperimentSpec): Promise<void> {
     const tasks = await tasksOf(spec, options.starterTasksFolder);
     const manifests = await Promise.all([...new Set(spec.harnesses)].map((id) => harnesses.get(id)));
-    const refusals = tasks.map((task) => refusalOf(task, spec.sandbox, manifests));
+    const provider = await choice.of(spec.sandbox);
+    const refusals = tasks.map((task) => refusalOf(task, provider, manifests));
     const [first] = refusals;
     if (first !== undefined && first !== null && refusals.every((refusal) => refusal !== null)) throw first;
     const rollouts = planRollouts({ spec, tasks, harnesses: manifests }, experiment.id, experiment.createdAt, idMaker(store));
@@ -59,11 +62,13 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       type: "experiment.started",
       payload: JSON.stringify({ rollouts: rollouts.length }),
     });
+    if (!provider.isolates) logExperiment(store, experiment.id, notIsolated);
     for (const rollout of rollouts) enqueue(rollout, spec);
   }
 
   async function reapSandboxes(): Promise<number> {
-    const reaping = Object.values(sandboxes).map(async (provider) => {
+    const providers = Object.values(sandboxes).flatMap((provider) => [provider, provider.fallback ?? []].flat());
+    const reaping = providers.map(async (provider) => {
       try {
         return (await provider.reap(options.ownerId, new Set())).length;
       } catch (error) {
@@ -78,10 +83,10 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
   }
 
   return {
-    ...createOpenExperiments(options, runner, upstreams),
+    ...createOpenExperiments(options, runner, upstreams, choice),
     async startExperiment(given) {
       const spec = await withFixedPolicies(experimentSpecSchema.parse(given));
-      await requireSandbox(sandboxes[spec.sandbox]);
+      await choice.require(spec.sandbox);
       const id = experimentId(store);
       await holdPolicies(id, spec);
       const name = spec.name ?? `${spec.harnesses.join(", ")} × ${spec.policies.join(", ")}`;
@@ -140,8 +145,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
     try {
       await plan(experiment, spec);
     } catch (error) {
-      const line = error instanceof Error ? error.message : String(error);
-      store.appendEvent({ at: Date.now(), experimentId: experiment.id, rolloutId: null, type: "log", payload: JSON.stringify({ line }) });
+      logExperiment(store, experiment.id, error instanceof Error ? error.message : String(error));
     }
   }
 

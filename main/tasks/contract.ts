@@ -99,6 +99,8 @@ export interface Task {
   readonly cheats: readonly string[];
   readonly rewardKey: string | null;
   readonly maxReward: number;
+  /** Its verifier finds its places by OPENFORGE_ROOT and touches nothing else: it may run where nothing is isolated. */
+  readonly runsUnisolated: boolean;
   /** Names of declared secrets; their values come from the service's environment. */
   readonly secrets: readonly string[];
   /** Tools that a good solution uses; programs where everything runs through a shell. */

@@ -20,6 +20,7 @@ const schema = z.object({
   reward_key: z.string().min(1),
   max_reward: z.number().positive(),
   verifier_cwd: z.enum(["tests", "workdir"]),
+  runs_unisolated: z.boolean(),
 });
 
 type Known = z.infer<typeof schema>;
@@ -40,6 +41,7 @@ const wanted: Readonly<Record<keyof Known, string>> = {
   reward_key: "the name of a reward",
   max_reward: "a number above 0",
   verifier_cwd: "tests or workdir",
+  runs_unisolated: "true or false",
 };
 
 const known = Object.keys(wanted) as (keyof Known)[];

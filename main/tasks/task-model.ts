@@ -80,6 +80,7 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
     rewardKey: metadata.reward_key ?? null,
     maxReward: metadata.max_reward ?? 1,
     secrets: metadata.secrets ?? [],
+    runsUnisolated: metadata.runs_unisolated ?? false,
     requiredTools: metadata.required_tools ?? [],
   };
 }

@@ -63,7 +63,7 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
   );
   const end = await sandbox.exec(
     {
-      command: [...prefix, "/bin/sh", "-c", "exec /tests/test.sh"],
+      command: [...prefix, "/bin/sh", "-c", 'exec "$0"', "/tests/test.sh"],
       env,
       cwd: task.verifier.cwd === "tests" ? "/tests" : workdir,
       ...(task.verifier.user === null ? {} : { user: task.verifier.user }),

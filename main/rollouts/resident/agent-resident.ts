@@ -3,6 +3,7 @@ import { WorkbenchError } from "../../errors.ts";
 import { harnessHome } from "../../harnesses/index.ts";
 import { type Sandbox, sandboxCauseOf } from "../../sandboxes/index.ts";
 import { type AgentHost, type AgentTask, policyModelName } from "../agent-host.ts";
+import { refusalOfCommand } from "./allow-list.ts";
 import type { ResidentExec, ResidentResult, Slot } from "./slot.ts";
 
 /** Bytes of a harness's log that are kept. */
@@ -12,9 +13,11 @@ export interface ResidentOptions {
   readonly slot: Slot;
   /** `127.0.0.1:PORT` of the proxy, for slots without a link of their own. */
   readonly proxyAddress: string;
+  /** Nothing isolates the commands: only those of the allow-list are run. */
+  readonly checksCommands: boolean;
 }
 
-export function agentResident({ slot, proxyAddress }: ResidentOptions): AgentHost {
+export function agentResident({ slot, proxyAddress, checksCommands }: ResidentOptions): AgentHost {
   return {
     link: { door: slot.door },
     // The model is asked from the slot; what runs in the rollout's sandbox has no way to it.
@@ -38,7 +41,7 @@ export function agentResident({ slot, proxyAddress }: ResidentOptions): AgentHos
             maxTokens: manifest.limits.maxTokens,
             settings: manifest.settings,
           },
-          exec: (request) => runCommand(sandbox, agent, request, stop),
+          exec: async (request) => (checksCommands ? refused(request) : null) ?? runCommand(sandbox, agent, request, stop),
           log: (line) => log.add(line),
         },
         stop,
@@ -81,6 +84,12 @@ async function runCommand(sandbox: Sandbox, agent: AgentTask, request: ResidentE
     if (!(error instanceof WorkbenchError) || sandboxCauseOf(error) === "sandbox-lost") throw error;
     return notRun(error.message);
   }
+}
+
+/** The answer to a command that may not run here; null = it may. */
+function refused({ command, stdin }: ResidentExec): ResidentResult | null {
+  const why = stdin === undefined ? refusalOfCommand(command) : "standard input is not allowed here";
+  return why === null ? null : { output: `bash: ${why}\n`, exitCode: 126, timedOut: false, droppedBytes: 0, error: null };
 }
 
 function notRun(error: string): ResidentResult {

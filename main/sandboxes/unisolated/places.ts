@@ -1,7 +1,7 @@
 /** Where the places of a sandbox lie when there is no mount namespace to put them there: below one folder of this machine. */
 import { join } from "node:path";
-import { absoluteInside } from "../transfer-limits.ts";
 import { unavailable } from "../sandbox-error.ts";
+import { absoluteInside } from "../transfer-limits.ts";
 
 /** Path inside → name in the folder. */
 const places: Readonly<Record<string, string>> = {
@@ -27,5 +27,8 @@ export function requirePlace(folder: string, inside: string): string {
   const plain = absoluteInside(inside);
   const found = placeOf(folder, plain);
   if (found !== null) return found;
-  throw unavailable(`Without isolation there is no ${plain}, only ${Object.keys(places).join(", ")}.`, "Use --sandbox docker, or a task that needs no other folder.");
+  throw unavailable(
+    `Without isolation there is no ${plain}, only ${Object.keys(places).join(", ")}.`,
+    "Use --sandbox docker, or a task that needs no other folder.",
+  );
 }

@@ -129,7 +129,8 @@ export class UnisolatedSandbox implements Sandbox {
   /** What names a place of a sandbox, as a whole argument or value, becomes the place here. */
   #here(text: string): string {
     if (text === insidePaths.node) return process.execPath;
-    if (this.#harness !== null && text.startsWith(`${insidePaths.harness}/`)) return this.#harness.hostFolder + text.slice(insidePaths.harness.length);
+    if (this.#harness !== null && text.startsWith(`${insidePaths.harness}/`))
+      return this.#harness.hostFolder + text.slice(insidePaths.harness.length);
     return placeOf(this.#options.folder, text) ?? text;
   }
 
@@ -161,6 +162,8 @@ function endGroup({ pid }: ChildProcess): void {
 function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once("exit", (code, signal) => resolve(code ?? (signal === null ? null : 128 + constants.signals[signal])));
-    child.once("error", (error) => reject(sandboxError("setup-failed", `The command could not be started: ${error.message}.`, "Run `openforge doctor`.")));
+    child.once("error", (error) =>
+      reject(sandboxError("setup-failed", `The command could not be started: ${error.message}.`, "Run `openforge doctor`.")),
+    );
   });
 }
