@@ -39,6 +39,7 @@ name = ${JSON.stringify(name)}
 family = ${JSON.stringify(family)}
 split = ${JSON.stringify(split)}
 difficulty = "easy"
+runs_unisolated = true
 ${hasFiles ? 'initial_state = { files = "environment/files" }\n' : ""}
 [agent]
 timeout_sec = 120
@@ -54,10 +55,12 @@ network_mode = "no-network"
 
 function verifier({ wanted }: StarterTask): string {
   const checks = Object.entries(wanted).map(([path, line]) =>
-    line === null ? `[ ! -e ${workdir}/${path} ] && [ ! -L ${workdir}/${path} ]` : `holds ${workdir}/${path} "${line}"`,
+    line === null ? `[ ! -e "$root${workdir}/${path}" ] && [ ! -L "$root${workdir}/${path}" ]` : `holds "$root${workdir}/${path}" "${line}"`,
   );
   return `#!/bin/sh
 # Built-ins only: another program would take longer to start than all that is checked here.
+# Where nothing is isolated, the places of a sandbox lie below this folder.
+root=\${OPENFORGE_ROOT:-}
 # holds FILE LINE: a plain file of exactly that line.
 holds() {
   [ -f "$1" ] && [ ! -L "$1" ] && [ -r "$1" ] || return 1
@@ -65,10 +68,10 @@ holds() {
   [ "$line" = "$2" ] && [ -z "$more" ]
 }
 reward=0
-if ${[...checks, `holds ${finalText} "${finalWord}"`].join(" &&\n  ")}; then
+if ${[...checks, `holds "$root${finalText}" "${finalWord}"`].join(" &&\n  ")}; then
   reward=1
 fi
-echo "$reward" > /logs/verifier/reward.txt
+echo "$reward" > "$root/logs/verifier/reward.txt"
 `;
 }
 
