@@ -5,7 +5,7 @@ import type { RolloutRecord } from "../store/index.ts";
 import type { Collected } from "./collect.ts";
 import type { Controls } from "./run-file.ts";
 
-export interface BatchRow {
+interface BatchRow {
   readonly rollout: string;
   readonly chain: number;
   readonly ids: Int32Array;

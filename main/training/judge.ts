@@ -20,7 +20,7 @@ export function judge(collected: readonly Collected[], rules: BatchRules): reado
 function reasonAgainst(record: RolloutRecord, staleness: number | null, { stalenessLimit, stale }: BatchRules): string | null {
   const { outcome, reward, trainable, trainableReason } = record;
   if (outcome === null) return "not ended";
-  if (outcome.status === "cancelled") return "cancelled: enough others were usable";
+  if (outcome.status === "cancelled") return "cancelled";
   if (outcome.action !== "train") return `${outcome.action === "mask" ? "masked" : "discarded"}: ${outcome.cause ?? outcome.status}`;
   if (reward === null) return "no reward";
   if (trainable !== true) return trainableReason ?? "not trainable";

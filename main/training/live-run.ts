@@ -71,7 +71,7 @@ export class LiveRun {
     try {
       await this.#run();
     } catch (error) {
-      this.#end(error);
+      await this.#end(error);
     }
     for (const resolve of this.#checkpointWaiters.splice(0)) resolve();
     this.#parts.changed(this.id);
@@ -105,7 +105,7 @@ export class LiveRun {
   }
 
   /** The service that stops leaves the run as it is: the next one goes on. */
-  #end(error: unknown): void {
+  async #end(error: unknown): Promise<void> {
     if (this.#stopped === "service") return;
     if (this.#stopped === "cancel") {
       this.#update({ status: "cancelled", endedAt: Date.now() });
@@ -115,6 +115,7 @@ export class LiveRun {
     if (!known) console.error(error);
     const message = error instanceof Error ? error.message : String(error);
     const remedy = known ? error.remedy : "This is a fault of the workbench; the run goes on from its last step when it is resumed.";
+    await closeExperiment(this.#folder, this.#parts).catch((second: unknown) => console.error(second));
     this.#update({ status: "failed", endedAt: Date.now(), problem: { message, remedy } });
     this.#report(`failed: ${message}`);
   }

@@ -148,7 +148,7 @@ const controlsSchema = z
   })
   .partial();
 
-export const runFileSchema = z.strictObject({
+const runFileSchema = z.strictObject({
   name: z.string().min(1).max(80),
   seed: z
     .number()
@@ -218,7 +218,6 @@ export const runFileSchema = z.strictObject({
 export type RunSettings = z.output<typeof runFileSchema>;
 export type SftStage = z.output<typeof sftStageSchema>;
 export type RlStage = z.output<typeof rlStageSchema>;
-export type EvaluationSettings = z.output<typeof evaluationSchema>;
 export type TaskSource = z.output<typeof taskSourceSchema>;
 export type Controls = z.output<typeof controlsSchema>;
 

@@ -28,7 +28,7 @@ export interface LoopControl {
   /** Asked between steps. */
   pauseWanted(): boolean;
   /** Asked when a step ends; its checkpoint is then kept for good. */
-  checkpointWanted(step: number): boolean;
+  checkpointWanted(): boolean;
   report(line: string): void;
   activity(text: string): void;
   /** Something new is on disk. */
@@ -112,9 +112,9 @@ class Loop {
     const { folder, id } = this.#run;
     const span = spanOf(this.#spans, step);
     if (span === undefined) throw new RangeError(`the run has no step ${step}`);
-    const asked = this.#control.checkpointWanted(step);
-    const checkpoint = asked || this.#isCheckpointed(step, total, span);
     const taken = span.kind === "rl" ? await this.#policyStep(step, span) : await this.#supervisedStep(step, span);
+    const asked = this.#control.checkpointWanted();
+    const checkpoint = asked || this.#isCheckpointed(step, total, span);
     this.#control.activity("publishing");
     await this.#clock.during(async () => {
       if (checkpoint) await this.#run.trainer.save(folder.checkpoint(step), String(step));

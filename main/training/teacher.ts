@@ -21,7 +21,7 @@ export async function teacherRollouts(
 ): Promise<readonly RolloutRecord[]> {
   const { policy, experiments } = stage.teacher;
   const found = policy === undefined ? recorded(run.store, experiments ?? []) : await collectTeacher(run, stage, policy, number, options);
-  const kept = found.filter(({ record, best }) => isKept(record, best, stage.keep)).map(({ record }) => record);
+  const kept = found.filter((record) => isKept(record, stage.keep));
   if (kept.length > 0) return kept;
   throw new WorkbenchError(
     "usage",
@@ -52,22 +52,15 @@ async function tokenizerFolder(policy: string, places: BasePlaces): Promise<stri
   }
 }
 
-interface Judged {
-  readonly record: RolloutRecord;
-  /** Reward of a success. */
-  readonly best: number;
+function isKept({ outcome, reward, calls }: RolloutRecord, keep: SftStage["keep"]): boolean {
+  if (outcome === null || outcome.action !== "train" || reward === null || calls === 0) return false;
+  return keep === "all" || outcome.status === "succeeded";
 }
 
-function isKept({ outcome, reward, chains }: RolloutRecord, best: number, keep: SftStage["keep"]): boolean {
-  if (outcome === null || outcome.action !== "train" || reward === null || chains === 0) return false;
-  return keep === "all" || reward >= best;
-}
-
-function recorded(store: Store, experiments: readonly string[]): readonly Judged[] {
+function recorded(store: Store, experiments: readonly string[]): readonly RolloutRecord[] {
   return experiments.flatMap((id) => {
     if (store.experiment(id) === null) throw new WorkbenchError("not-found", `There is no experiment ${id}.`, "See `openforge runs list`.");
-    const rollouts = store.rolloutsOf(id).filter(({ labels }) => labels.purpose !== "evaluation");
-    return rollouts.map((record) => ({ record, best: 1 }));
+    return store.rolloutsOf(id).filter(({ labels }) => labels.purpose !== "evaluation");
   });
 }
 
@@ -77,13 +70,13 @@ async function collectTeacher(
   policy: string,
   number: number,
   { signal, onEnded }: Pick<CollectOptions, "signal" | "onEnded">,
-): Promise<readonly Judged[]> {
+): Promise<readonly RolloutRecord[]> {
   const { perTask, spendingLimit } = stage.teacher;
   const wanted = planTeacher(tasks.train, settings.harnesses, { policy, perTask, seed, number });
   const spent = (ended: readonly Collected[]): number => ended.reduce((sum, { record }) => sum + record.promptTokens + record.completionTokens, 0);
   const enough = spendingLimit === undefined ? {} : { enough: (ended: readonly Collected[]) => spent(ended) >= spendingLimit };
   const collected = await collector.collect(wanted, { signal, ...(onEnded === undefined ? {} : { onEnded }), ...enough });
-  return collected.map(({ record, wanted: { task } }) => ({ record, best: task.maxReward }));
+  return collected.map(({ record }) => record);
 }
 
 /** Every task with every harness. */

@@ -8,7 +8,10 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TrainingRunView } from "../../main/api/training-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
+import { loadPolicyText } from "../../main/proxy/index.ts";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
+import { sampledRows } from "../../main/training/chain-rows.ts";
+import { renderedRows } from "../../main/training/rendered-rows.ts";
 
 const { ready, detail } = await sandboxProviders({ stateFolder: join(tmpdir(), "of-probe") }).local.probe();
 const folder = mkdtempSync(join(tmpdir(), "of-training-"));
@@ -102,6 +105,16 @@ stages:
     const run = training.get(id);
     expect(run).toMatchObject({ status: "ended", algorithm: "sft", step: 20, steps: 20 });
     expect(run.points.at(-1)?.loss).toBeLessThan(run.points[0]?.loss ?? 0);
+
+    // A teacher of another vocabulary is learnt from by its words: of this one they must give the very tokens that it sampled.
+    const { store } = workbench;
+    const { builder } = await loadPolicyText(resolve("resources/policies/starter"));
+    const succeeded = store.rolloutsOf(run.experiment ?? "").filter(({ outcome }) => outcome?.status === "succeeded");
+    expect(succeeded.length).toBeGreaterThan(3);
+    for (const rollout of succeeded) {
+      const byTokens = sampledRows(store, rollout.id).map(({ ids, mask }) => ({ ids: [...ids], mask: [...mask] }));
+      expect(renderedRows(store, rollout.id, builder).map(({ ids, mask }) => ({ ids: [...ids], mask: [...mask] }))).toEqual(byTokens);
+    }
   }, 120_000);
 
   test("a run file that is wrong is told by its line, and nothing is begun", async () => {
