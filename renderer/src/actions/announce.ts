@@ -1,6 +1,6 @@
 /** Says what ended elsewhere, and keeps the figures of the status bar true while work goes on. */
 import { presentClient, refreshInfo } from "../service/connection.ts";
-import { runOf, watchEvents } from "../service/live.ts";
+import { trainingOf, watchEvents } from "../service/live.ts";
 import type { EventView, ExperimentView } from "../service/views.ts";
 import { notify } from "../state/notices.ts";
 import { openTrain, useWorkspace } from "../state/workspace.ts";
@@ -31,31 +31,31 @@ function endedElsewhere(events: readonly EventView[]): readonly string[] {
   return events.flatMap((event) => (event.type === "experiment.ended" && event.experiment !== null ? [event.experiment] : []));
 }
 
-const endings = { ended: "success", failed: "failed", interrupted: "failed" } as const;
+const endings: Readonly<Record<string, "success" | "failed">> = { ended: "success", failed: "failed", interrupted: "failed" };
 
-/** Runs whose ending was said: a run says it once, until it goes on. */
-const said = new Set<string>();
-
-async function announceTraining(id: string): Promise<void> {
+async function announceTraining(id: string, status: string): Promise<void> {
   const run = (await presentClient().training.list()).find((each) => each.id === id);
-  const tone = run === undefined ? undefined : endings[run.status as keyof typeof endings];
-  if (run === undefined || tone === undefined) {
-    said.delete(id);
-    return;
-  }
-  if (said.has(id)) return;
-  said.add(id);
+  if (run === undefined) return;
   notify({
-    tone,
-    title: `${run.name}, seed ${run.seed}: training ${run.status}`,
+    tone: endings[status] ?? "neutral",
+    title: `${run.name}, seed ${run.seed}: training ${status}`,
     text: run.problem === null ? `${run.step} of ${plural(run.steps, "step")} were made.` : `${run.problem.message} ${run.problem.remedy}`,
     action: { verb: "Show", run: () => openTrain({ id, step: null }) },
   });
 }
 
-function trainingsElsewhere(events: readonly EventView[]): ReadonlySet<string> {
-  if (useWorkspace.getState().active === "train") return new Set();
-  return new Set(events.flatMap((event) => (event.type === "training.status" ? (runOf(event) ?? []) : [])));
+/** How runs stood when they were last heard of: an ending is said once. */
+const stood = new Map<string, string>();
+
+function trainingsEndedElsewhere(events: readonly EventView[]): readonly { readonly run: string; readonly status: string }[] {
+  return events.flatMap((event) => {
+    const training = trainingOf(event);
+    if (training === null) return [];
+    const before = stood.get(training.run);
+    stood.set(training.run, training.status);
+    const isNews = before !== training.status && endings[training.status] !== undefined;
+    return isNews && useWorkspace.getState().active !== "train" ? [training] : [];
+  });
 }
 
 export function startAnnouncing(): void {
@@ -67,6 +67,6 @@ export function startAnnouncing(): void {
     }
     // An experiment that was removed meanwhile needs no message.
     for (const id of endedElsewhere(events)) announce(id).catch(() => undefined);
-    for (const id of trainingsElsewhere(events)) announceTraining(id).catch(() => undefined);
+    for (const { run, status } of trainingsEndedElsewhere(events)) announceTraining(run, status).catch(() => undefined);
   });
 }

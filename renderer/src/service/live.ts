@@ -29,11 +29,13 @@ export function watchEvents(watcher: (events: readonly EventView[]) => void): ()
   return () => watchers.delete(watcher);
 }
 
-/** The training run that an event of its speaks of. */
-export function runOf({ payload }: Pick<EventView, "payload">): string | null {
+/** The training run that an event of its speaks of, and how it stands. */
+export function trainingOf({ type, payload }: Pick<EventView, "type" | "payload">): { readonly run: string; readonly status: string } | null {
+  if (!type.startsWith("training.")) return null;
   try {
     const value: unknown = JSON.parse(payload);
-    return typeof value === "object" && value !== null && "run" in value && typeof value.run === "string" ? value.run : null;
+    if (typeof value !== "object" || value === null || !("run" in value) || typeof value.run !== "string") return null;
+    return { run: value.run, status: "status" in value && typeof value.status === "string" ? value.status : "" };
   } catch {
     // Not JSON: it names no run.
     return null;
@@ -49,11 +51,11 @@ export function keysMadeOld(events: readonly EventView[]): Set<string> {
       keys.add(`rollouts:${event.experiment}`);
       keys.add(`result:${event.experiment}`);
     }
-    if (event.type.startsWith("training.")) {
+    const training = trainingOf(event);
+    if (training !== null) {
       keys.add("trainings");
       keys.add("transfer");
-      const run = runOf(event);
-      if (run !== null) keys.add(`training:${run}`);
+      keys.add(`training:${training.run}`);
     }
     if (event.rollout === null) continue;
     keys.add(`rollout:${event.rollout}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keysMadeOld } from "./live.ts";
+import { keysMadeOld, trainingOf } from "./live.ts";
 import { splitFragment } from "./token.ts";
 import type { EventView } from "./views.ts";
 
@@ -32,5 +32,12 @@ describe("events", () => {
       "tokens:r:",
     ]);
     expect(keysMadeOld([]).size).toBe(0);
+  });
+
+  it("name the training run they speak of", () => {
+    const changed: EventView = { ...event("e", null), type: "training.changed", payload: '{"run":"t-1","status":"ended"}' };
+    expect(trainingOf(changed)).toEqual({ run: "t-1", status: "ended" });
+    expect([...keysMadeOld([changed])]).toContain("training:t-1");
+    for (const other of [event(null, null), { ...changed, payload: "{" }, { ...changed, payload: '{"run":1}' }]) expect(trainingOf(other)).toBeNull();
   });
 });

@@ -122,7 +122,7 @@ const router = os.router({
           const call = { call: live.calls, status: "ok", promptTokens: live.promptTokens };
           yield event("call.recorded", call, { experiment: live.experiment, rollout: live.id });
         }
-        for (const run of training.advance()) yield event("training.step", { run }, { experiment: null, rollout: null });
+        for (const run of training.advance()) yield event("training.changed", run, { experiment: null, rollout: null });
         await pause(1000);
       }
     }),

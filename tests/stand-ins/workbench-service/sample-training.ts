@@ -312,7 +312,7 @@ export function sampleTraining(os: Implementer, empty: boolean, rollouts: readon
     return { id: run.id };
   };
   /** One more step of the runs that were started here; answers with them. */
-  const advance = (): readonly string[] =>
+  const advance = (): readonly { run: string; status: string }[] =>
     [...runs.values()].flatMap((run) => {
       if (!run.id.startsWith("t-new") || run.status !== "running") return [];
       const shape: Shape = {
@@ -328,7 +328,7 @@ export function sampleTraining(os: Implementer, empty: boolean, rollouts: readon
       const next = { ...runOf(shape), createdAt: run.createdAt, steps: run.steps, secondsPerStep: 1, memory: run.memory };
       const ended = next.step >= next.steps;
       runs.set(run.id, { ...next, status: ended ? "ended" : "running", gain: ended ? next.gain : null });
-      return [run.id];
+      return [{ run: run.id, status: ended ? "ended" : "running" }];
     });
   const handlers = {
     list: os.training.list.handler(() =>

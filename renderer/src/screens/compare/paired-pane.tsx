@@ -107,7 +107,7 @@ function Whisker({ difference, reach }: { readonly difference: Comparison["tasks
   );
 }
 
-const taskColumns = { gridTemplateColumns: "minmax(7rem,1fr) 3rem 3rem minmax(5rem,15rem) 4rem 5rem" };
+const taskColumns = { gridTemplateColumns: "minmax(8.5rem,1fr) 3rem 3rem minmax(4.5rem,15rem) 3.75rem 4.75rem" };
 
 interface TaskTableProps {
   readonly tasks: Comparison["tasks"];
