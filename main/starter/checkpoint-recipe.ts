@@ -17,7 +17,7 @@ export interface CheckpointRecipe {
 
 export const shippedRecipe: CheckpointRecipe = {
   seed: 1,
-  steps: 1500,
+  steps: 1400,
   transcripts: 32,
   harnesses: { react: 0.6, console: 0.2, scratchpad: 0.2 },
   context: 0.3,

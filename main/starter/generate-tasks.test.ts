@@ -32,15 +32,15 @@ describe("starter tasks", () => {
   });
 
   test("the splits share no task", async () => {
-    const train = await generateStarterTasks({ split: "train", count: 400, seed: 1, folder: join(folder, "train") });
-    const heldOut = await generateStarterTasks({ split: "held-out", count: 200, seed: 1, folder: join(folder, "held-out") });
+    const train = await generateStarterTasks({ split: "train", count: 120, seed: 1, folder: join(folder, "train") });
+    const heldOut = await generateStarterTasks({ split: "held-out", count: 60, seed: 1, folder: join(folder, "held-out") });
     const names = new Set(train.map(({ name }) => name));
-    expect(names.size).toBe(400);
+    expect(names.size).toBe(120);
     expect(heldOut.filter(({ name }) => names.has(name))).toEqual([]);
   });
 
   test("every package is valid, without a warning", async () => {
-    const made = await generateStarterTasks({ split: "held-out", count: 20, seed: 3, folder: join(folder, "checked") });
+    const made = await generateStarterTasks({ split: "held-out", count: 10, seed: 3, folder: join(folder, "checked") });
     for (const { folder: path, family } of made) {
       const check = await checkTask(path);
       expect(check.faults).toEqual([]);
@@ -71,8 +71,8 @@ describe("the verifier", () => {
     return stdout.trim();
   }
 
-  test("gold earns 1, nothing earns 0, other last words earn 0", { timeout: 60_000 }, async () => {
-    const made = await generateStarterTasks({ split: "held-out", count: 15, seed: 5, folder: join(folder, "judged") });
+  test("gold earns 1, nothing earns 0, other last words earn 0", { timeout: 120_000 }, async () => {
+    const made = await generateStarterTasks({ split: "held-out", count: 10, seed: 5, folder: join(folder, "judged") });
     for (const { folder: path } of made) {
       expect(await judge(path, "GOLD")).toBe("1");
       expect(await judge(path, "true")).toBe("0");

@@ -20,7 +20,7 @@ async function make(folder: string | undefined, steps: number): Promise<void> {
   const target = folder === undefined ? shipped : resolve(folder);
   const fresh = `${target}.new`;
   await rm(fresh, { recursive: true, force: true });
-  await trainStarterCheckpoint(fresh, { ...shippedRecipe, steps }, { onProgress: report });
+  await trainStarterCheckpoint(fresh, { ...shippedRecipe, steps }, report);
   if (target === shipped) await rm(target, { recursive: true, force: true });
   await rename(fresh, target);
   console.log(`Wrote ${target}.`);

@@ -5,7 +5,6 @@
 import type { StarterTask } from "./contract.ts";
 import { finalWord, pick, type Random } from "./families.ts";
 import type { CommandResult } from "./simulated-shell.ts";
-import { words } from "./vocabulary.ts";
 
 /** Yields commands, is told their results, returns its last words. */
 export type TeacherRun = Generator<string, string, CommandResult>;
@@ -13,20 +12,20 @@ export type TeacherRun = Generator<string, string, CommandResult>;
 const givesUp = "I could not do it.";
 
 const chances = {
-  /** write: a word is lost or replaced. */
-  slip: 0.35,
+  /** write: of several words the last is left out. */
+  slip: 0.5,
   /** Looks at what it did. */
   verify: 0.3,
   /** calc: writes a number without having read one. */
   blind: 0.3,
   /** calc: lets the shell calculate. */
-  shell: 0.35,
+  shell: 0.4,
   /** calc in the head: comes out wrong. */
   wrong: 0.35,
   /** find, rename: looks before it acts. */
-  look: 0.4,
+  look: 0.3,
   /** dir, rename: goes on after an error. */
-  recover: 0.3,
+  recover: 0.2,
 } as const;
 
 export function teach(task: StarterTask, random: Random): TeacherRun {
@@ -50,20 +49,14 @@ type Happens = (chance: keyof typeof chances) => boolean;
 
 function* write(task: Of<"write">, random: Random, happens: Happens): TeacherRun {
   const command = (written: readonly string[]): string => `echo ${written.join(" ")} > ${task.file}`;
-  const written = happens("slip") ? withSlip(task.words, random) : task.words;
-  yield command(written);
+  const isShort = task.words.length > 1 && happens("slip");
+  yield command(isShort ? task.words.slice(0, -1) : task.words);
   if (!happens("verify")) return finalWord;
   yield `cat ${task.file}`;
-  if (written.join(" ") === task.words.join(" ")) return finalWord;
+  if (!isShort) return finalWord;
   yield command(task.words);
   if (random() < 0.5) yield `cat ${task.file}`;
   return finalWord;
-}
-
-function withSlip(given: readonly string[], random: Random): readonly string[] {
-  const at = Math.floor(random() * given.length);
-  if (given.length > 1 && random() < 0.5) return given.filter((_word, index) => index !== at);
-  return given.map((word, index) => (index === at ? pick(random, words) : word));
 }
 
 function* calculate({ source, target, number, operator, operand, result }: Of<"calc">, random: Random, happens: Happens): TeacherRun {

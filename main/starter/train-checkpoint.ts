@@ -30,7 +30,7 @@ export interface CheckpointProgress {
 export async function trainStarterCheckpoint(
   folder: string,
   recipe: CheckpointRecipe,
-  options: { readonly onProgress?: (progress: CheckpointProgress) => void; readonly threads?: number } = {},
+  onProgress: (progress: CheckpointProgress) => void = () => undefined,
 ): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), "openforge-checkpoint-"));
   try {
@@ -39,7 +39,9 @@ export async function trainStarterCheckpoint(
     const trainer = await openEmbeddedTrainer({
       ...{ modelFolder: random, lora: null, valueHead: false, withEntropy: false, seed: recipe.seed, resumeFrom: null },
       ...{ optimiser: { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.01 }, clipNorm: 1, stopNorm: 1e3 },
-      ...{ limits: { positions: 2048, longest: 256 }, memoryBudget: 2 ** 31, threads: options.threads ?? null },
+      ...{ limits: { positions: 2048, longest: 256 }, memoryBudget: 2 ** 31 },
+      // Sums come out the same however many cores there are.
+      threads: 1,
     });
     try {
       const draw = seededRandom(deriveSeed("starter-checkpoint", recipe.seed));
@@ -48,7 +50,7 @@ export async function trainStarterCheckpoint(
         const batch = drawBatch(recipe, tokenizer, draw);
         tokens += batch.sequences.reduce((sum, { length }) => sum + length, 0);
         const { reports } = await trainer.supervisedStep({ ...batch, rate: learningRate({ ...recipe.rate, steps: recipe.steps }, step) });
-        options.onProgress?.({ step: step + 1, steps: recipe.steps, loss: reports[0]?.loss ?? Number.NaN, tokens });
+        onProgress({ step: step + 1, steps: recipe.steps, loss: reports[0]?.loss ?? Number.NaN, tokens });
       }
       await trainer.exportModel(folder);
     } finally {
