@@ -14,10 +14,15 @@ export async function writeWhole<T>(
   force: boolean,
   write: (path: string) => Promise<T>,
 ): Promise<{ readonly result: T; readonly bytes: number }> {
-  if (!force && (await exists(path))) throw new WorkbenchError("usage", `${path} is there already.`, "Give another --out, or --force to replace it.");
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    if (!force && (await exists(path)))
+      throw new WorkbenchError("usage", `${path} is there already.`, "Give another --out, or --force to replace it.");
+    await makeFolders(dirname(path));
+  } catch (error) {
+    throw asUsable(error, path);
+  }
+  try {
     await rm(part, { recursive: true, force: true });
     const result = await write(part);
     const bytes = await sizeOf(part);
@@ -48,6 +53,19 @@ export async function writeLines(path: string, lines: AsyncIterable<string>): Pr
     await Promise.race([written(), broken]);
   } finally {
     file.destroy();
+  }
+}
+
+/** Step by step: Node's own recursive making never ends on a file system that refuses folders (/proc). */
+async function makeFolders(path: string): Promise<void> {
+  if (await exists(path)) return;
+  await makeFolders(dirname(path));
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT")
+      throw new WorkbenchError("usage", `${path} cannot be made: no folders can be made there.`, "Give another --out.", { cause: error });
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }
 

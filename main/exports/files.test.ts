@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ExportRequest } from "../api/export-views.ts";
+import { trajectoryFault } from "../imports/index.ts";
+import { exportTo } from "./index.ts";
+import { tokenValues } from "./page/style.ts";
+import { plainTurn, type RecordedStore, recordedStore, type TestRollout } from "./recorded-store.test-data.ts";
+
+let recorded: RecordedStore | null = null;
+afterEach(() => {
+  recorded?.dispose();
+  recorded = null;
+});
+
+const solved: TestRollout = { task: "a", reward: 1, turns: [plainTurn("echo x > a"), plainTurn("cat a"), plainTurn(null)] };
+const lost: TestRollout = {
+  task: "b",
+  reward: null,
+  outcome: { status: "environment-failure", cause: "out-of-memory", action: "mask", detail: "The box, “b”, ran out of memory." },
+  turns: [plainTurn("ls", 2, { text: "<script>alert(1)</script>" })],
+};
+const training = { list: () => [] } as const;
+
+function write(source: RecordedStore, change: Partial<ExportRequest>, signal = new AbortController().signal) {
+  const request: ExportRequest = {
+    id: source.experimentId,
+    format: "csv",
+    path: join(source.folder, "out"),
+    force: false,
+    algorithm: "grpo",
+    all: false,
+    ...change,
+  };
+  const none = () => {
+    throw new Error("no run");
+  };
+  return exportTo(
+    { store: source.store, training: { ...training, get: none, step: none, stepTokens: none }, version: "0.1.0" },
+    request,
+    () => undefined,
+    signal,
+  );
+}
+
+test("nothing is overwritten without force, and a failure leaves what was there", async () => {
+  recorded = recordedStore([solved]);
+  const path = join(recorded.folder, "rows.csv");
+  writeFileSync(path, "mine");
+  await expect(write(recorded, { path })).rejects.toThrow(`${path} is there already.`);
+  expect(readFileSync(path, "utf8")).toBe("mine");
+  const stopped = new AbortController();
+  stopped.abort(new Error("stop"));
+  await expect(write(recorded, { path, format: "har", force: true }, stopped.signal)).rejects.toThrow("stop");
+  expect(readFileSync(path, "utf8")).toBe("mine");
+  await write(recorded, { path, force: true });
+  expect(readFileSync(path, "utf8")).toMatch(/^rollout,experiment,task/);
+  expect(readdirSync(recorded.folder).toSorted()).toEqual(["data", "rows.csv"]);
+});
+
+test("a folder is replaced as a whole", async () => {
+  recorded = recordedStore([solved, lost]);
+  const path = join(recorded.folder, "deep", "job");
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "old.txt"), "old");
+  await write(recorded, { path, format: "harbor", force: true });
+  expect(readdirSync(path).toSorted()).toEqual([
+    expect.stringMatching(/^a__/),
+    expect.stringMatching(/^b__/),
+    "config.json",
+    "job.log",
+    "lock.json",
+    "result.json",
+  ]);
+  expect(readdirSync(join(recorded.folder, "deep"))).toEqual(["job"]);
+});
+
+test("a place that cannot be written to is told in a sentence", async () => {
+  recorded = recordedStore([solved]);
+  await expect(write(recorded, { path: "/proc/nothing/x.csv" })).rejects.toThrow("/proc/nothing cannot be made: no folders can be made there.");
+  writeFileSync(join(recorded.folder, "file"), "");
+  await expect(write(recorded, { path: join(recorded.folder, "file", "x.csv") })).rejects.toThrow(
+    /cannot be written: a part of the path is a file\.$/,
+  );
+});
+
+test("one line a rollout, quoted where needed, empty where nothing is known", async () => {
+  recorded = recordedStore([solved, lost]);
+  const { path, count } = await write(recorded, {});
+  const [header = "", ...lines] = readFileSync(path, "utf8").trimEnd().split("\r\n");
+  expect(count).toBe(2);
+  const cells = (line: string) => Object.fromEntries(header.split(",").map((name, at) => [name, splitCsv(line)[at]]));
+  expect(cells(lines[0] ?? "")).toMatchObject({
+    task: "org/a",
+    status: "succeeded",
+    reward: "1",
+    rewards: '{"reward":1}',
+    self_verified: "1",
+    tool_calls: "2",
+  });
+  expect(cells(lines[1] ?? "")).toMatchObject({ task: "org/b", cause: "out-of-memory", reward: "", success: "" });
+});
+
+test("the archive holds every call with its bodies", async () => {
+  recorded = recordedStore([solved, lost]);
+  const { path, count } = await write(recorded, { format: "har" });
+  const { log } = JSON.parse(readFileSync(path, "utf8"));
+  expect(log).toMatchObject({ version: "1.2", creator: { name: "OpenForge Workbench" } });
+  expect(log.pages).toHaveLength(2);
+  expect(log.entries).toHaveLength(4);
+  expect(count).toBe(4);
+  expect(JSON.parse(log.entries[0].request.postData.text).messages).toHaveLength(2);
+  expect(log.entries[0]).toMatchObject({
+    pageref: "r-00000000",
+    request: { method: "POST", bodySize: expect.any(Number) },
+    response: { status: 200 },
+  });
+});
+
+test("trajectories are what their readers accept, ids and masks within", async () => {
+  recorded = recordedStore([solved, { ...lost, turns: [plainTurn("ls"), plainTurn("ls", 3, { compacted: true })] }]);
+  const { path } = await write(recorded, { format: "atif", path: join(recorded.folder, "all") });
+  for (const name of readdirSync(path)) expect(await trajectoryFault(join(path, name))).toBeNull();
+  const first = JSON.parse(readFileSync(join(path, "r-00000000.json"), "utf8"));
+  expect(first.steps.map((step: { source: string }) => step.source)).toEqual(["system", "user", "agent", "agent", "agent"]);
+  expect(first.steps[2]).toMatchObject({
+    tool_calls: [{ tool_call_id: "call_0", function_name: "bash", arguments: { command: "echo x > a" } }],
+    observation: { results: [{ source_call_id: "call_0", content: "ok" }] },
+    metrics: { prompt_token_ids: [1, 2, 3], completion_token_ids: [100, 101, 102], logprobs: [-0.5, -1.5, -2.5], extra: { loss_mask: [1, 1, 1] } },
+  });
+  expect(first.extra.openforge).toMatchObject({ reward: 1, outcome: { status: "succeeded" } });
+  const second = JSON.parse(readFileSync(join(path, "r-00000001.json"), "utf8"));
+  const compacted = second.steps.find((step: { extra?: { context_management?: unknown } }) => step.extra?.context_management !== undefined);
+  expect(compacted).toMatchObject({
+    source: "user",
+    message: "Summary 1.",
+    extra: { context_management: { type: "compaction", boundary: "replace" } },
+  });
+});
+
+test("the page stands alone: no script, nothing from elsewhere, recorded text is text", async () => {
+  recorded = recordedStore([lost]);
+  const { path } = await write(recorded, { format: "html", path: join(recorded.folder, "page.html") });
+  const page = readFileSync(path, "utf8");
+  expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+  expect(page).not.toMatch(/<script|<link|\bhref=|\bsrc="(?!data:)|url\(/);
+  expect(page).toContain("environment-failure · out-of-memory");
+  expect(existsSync(path)).toBe(true);
+});
+
+test("the page has the colours of the application", () => {
+  const tokens = readFileSync(new URL("../../renderer/src/styles/tokens.css", import.meta.url), "utf8");
+  for (const [name, value] of Object.entries(tokenValues)) expect(new RegExp(`--of-${name}:\\s*([^;]*);`).exec(tokens)?.[1]).toBe(value);
+});
+
+/** Cells of one line of RFC 4180. */
+function splitCsv(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, bare]) =>
+    quoted === undefined ? (bare ?? "") : quoted.replaceAll('""', '"'),
+  );
+}
