@@ -8,14 +8,15 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createRouterClient } from "@orpc/server";
 import { createRouter } from "../api/index.ts";
+import type { TrainingResult } from "../api/training-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { dataFolder, productFolder } from "../machine/index.ts";
 import { connectToRunning } from "./connect.ts";
-import { followExperiment, printExperimentResult } from "./follow-experiment.ts";
 import { note, print } from "./output.ts";
 import { portNumber } from "./serve.ts";
 import { startService, untilStopped } from "./service.ts";
-import { type CommonOptions, guarded } from "./verb.ts";
+import { trainingTable } from "./training-table.ts";
+import { type CommonOptions, follow, guarded } from "./verb.ts";
 
 interface StartOptions extends CommonOptions {
   readonly port?: string;
@@ -49,12 +50,14 @@ async function serveWithStarter(data: string, options: StartOptions, signal: Abo
   if (options.starter !== false && (await client.system.info()).empty) {
     try {
       note("Running the starter experiment (skip it with --no-starter)…");
-      const { id } = await client.experiments.startStarter();
-      printExperimentResult(await followExperiment({ client, signal }, id));
-      if (!signal.aborted) note("The starter experiment has ended; its rollouts are in the window. Still serving.");
+      const { id } = await client.training.startStarter({});
+      const result = await follow<TrainingResult>(await client.training.follow({ id }, { signal }));
+      print(trainingTable(result));
+      note("The starter experiment has ended; it is on the Train screen. Still serving.");
     } catch (error) {
-      if (!(error instanceof Error) || signal.aborted) throw error;
-      note(`The starter experiment could not be run: ${error.message}\nThe workbench goes on serving.`);
+      if (!(error instanceof Error)) throw error;
+      // Told to end: the run goes on when the workbench is started again.
+      if (!signal.aborted) note(`The starter experiment could not be run: ${error.message}\nThe workbench goes on serving.`);
     }
   }
   if (!signal.aborted) await untilStopped(signal);

@@ -24,6 +24,9 @@ export interface CollectOptions {
   readonly onEnded?: (ended: number, of: number) => void;
 }
 
+/** The reason of a signal when the service stops: rollouts are left as they are, for the next start. */
+export class ServiceStops extends Error {}
+
 export class Collector {
   readonly #parts: CollectorParts;
   /** Rollouts of earlier tries by key; cancelled ones are no rollouts. */
@@ -43,7 +46,7 @@ export class Collector {
     return this.#running;
   }
 
-  /** In the order wanted, stragglers that were cancelled included. Rejects with the signal's reason, after cancelling what runs. */
+  /** In the order wanted, stragglers that were cancelled included. Rejects with the signal's reason, what runs cancelled unless the service stops. */
   async collect(wanted: readonly WantedRollout[], { signal, enough, onEnded }: CollectOptions): Promise<readonly Collected[]> {
     signal.throwIfAborted();
     const started = await this.#start(wanted);
@@ -51,11 +54,15 @@ export class Collector {
     const left = new Set(started.map(({ id }) => id));
     for (const id of left) this.#running.add(id);
     const cancelRest = (): void => void this.#parts.rollouts.cancelRollouts([...left]).catch((error: unknown) => console.error(error));
-    signal.addEventListener("abort", cancelRest, { once: true });
-    if (signal.aborted) cancelRest();
+    let onAbort: () => void = cancelRest;
+    const serviceStops = new Promise<never>((_resolve, reject) => {
+      onAbort = () => (signal.reason instanceof ServiceStops ? reject(signal.reason) : cancelRest());
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
     let stopped = false;
     try {
-      await Promise.all(
+      const all = Promise.all(
         started.map(async ({ wanted: wish, id, ended: ending }) => {
           const record = await ending;
           left.delete(id);
@@ -68,8 +75,9 @@ export class Collector {
           cancelRest();
         }),
       );
+      await Promise.race([all, serviceStops]);
     } finally {
-      signal.removeEventListener("abort", cancelRest);
+      signal.removeEventListener("abort", onAbort);
     }
     signal.throwIfAborted();
     return wanted.flatMap(({ key }) => ended.get(key) ?? []);

@@ -1,5 +1,6 @@
 /** One run while it runs: driven to its end, a pause, a failure or the end of the service; told of by lines. */
 import { WorkbenchError } from "../errors.ts";
+import { ServiceStops } from "./collect.ts";
 import { closeExperiment, closeRun, type OpenParts, openRun } from "./open-run.ts";
 import type { RunRecord } from "./records.ts";
 import type { RunSettings } from "./run-file.ts";
@@ -58,7 +59,7 @@ export class LiveRun {
 
   async stop(why: Stop): Promise<void> {
     this.#stopped ??= why;
-    this.#stop.abort(new Error(why === "cancel" ? "the run was cancelled" : "the service stops"));
+    this.#stop.abort(why === "cancel" ? new Error("the run was cancelled") : new ServiceStops("the service stops"));
     await this.ended;
   }
 
