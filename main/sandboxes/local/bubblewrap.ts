@@ -55,14 +55,9 @@ export function bubblewrapArguments(mounts: BoxMounts): readonly string[] {
   args.push("--ro-bind", mounts.node, insidePaths.node);
   if (mounts.harness !== null) args.push("--ro-bind", mounts.harness, insidePaths.harness);
   args.push("--chdir", "/", "--unshare-all", "--hostname", "sandbox");
-  // Root *inside* only, and without any capability: the first process must own the namespaces that every exec enters.
-  args.push("--uid", "0", "--gid", "0", "--cap-drop", "ALL");
+  // Root *inside* only: the first process must own the namespaces that every exec enters. Its one capability lets it make user namespaces in
+  // which its number is another one, for the agent; it gives none over files or processes of the machine.
+  args.push("--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SETFCAP");
   args.push("--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin", "--as-pid-1", "--info-fd", "3");
   return args;
 }
-
-/**
- * The first process: repeats what the service's lifeline says, by which it is known to run, and ends with it. Ignoring SIGCHLD makes the
- * kernel reap orphans; nothing inside can end it.
- */
-export const firstProcess = ["/usr/bin/env", "--ignore-signal=CHLD", "cat"] as const;

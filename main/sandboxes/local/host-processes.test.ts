@@ -13,7 +13,8 @@ describe.skipIf(process.platform !== "linux")("processes of this machine", () =>
     const folder = mkdtempSync(join(tmpdir(), "of-processes-"));
     const child = spawn("sh", ["-c", script], { env: { ...process.env, TMP: folder, MARK: "yes" }, detached: true, stdio: "ignore" });
     const pid = child.pid ?? 0;
-    const list = (): readonly number[] => processesOf(namespaceMembers(pidNamespace(process.pid) ?? ""), pid, "MARK=yes");
+    const list = (): readonly number[] =>
+      processesOf(namespaceMembers(pidNamespace(process.pid) ?? ""), "MARK=yes", (other) => processStat(other)?.session === pid);
     for (let look = 0; look < 200 && list().length < 4; look += 1) await delay(10);
     expect(list()).toHaveLength(4);
     const ended = once(child, "exit");

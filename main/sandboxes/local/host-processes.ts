@@ -56,17 +56,24 @@ function listed(file: string): readonly number[] {
 }
 
 /**
- * Of `members`, those that one exec started: in its session, with its mark in their environment, or below such a process.
- * A program that clears its environment, leaves the session and outlives its parent is not recognised; `killAll` gets it.
+ * Of `members`, those that one exec started: that `group` knows, with its mark in their environment, or below such a process. A program
+ * that clears its environment, leaves the group and outlives its parent is not recognised; `killAll` gets it.
  */
-export function processesOf(members: readonly number[], session: number, mark: string): readonly number[] {
+export function processesOf(members: readonly number[], mark: string, group: (pid: number) => boolean): readonly number[] {
   const stats = members.map(processStat).filter((stat) => stat !== null);
-  const found = new Set(stats.filter((stat) => stat.session === session || hasInEnvironment(stat.pid, mark)).map((stat) => stat.pid));
+  const found = new Set(stats.filter(({ pid }) => group(pid) || hasInEnvironment(pid, mark)).map((stat) => stat.pid));
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const stat of stats) if (found.has(stat.parent)) found.add(stat.pid);
   }
   return [...found];
+}
+
+/** Its process group, as the innermost PID namespace that it lives in numbers it. */
+export function groupInside(pid: number): number | null {
+  const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, "utf8")) ?? "";
+  const numbers = /^NSpgid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/);
+  return numbers === undefined ? null : Number(numbers.at(-1));
 }
 
 function hasInEnvironment(pid: number, entry: string): boolean {

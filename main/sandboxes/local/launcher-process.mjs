@@ -33,17 +33,24 @@ function closeInherited() {
   }
 }
 
-function start({ id, command, env, input, talks, lifeline, channel, limit }) {
-  const stdin = lifeline || talks || input !== null ? "pipe" : "ignore";
-  const stdio = [stdin, channel ? "ignore" : "pipe", "pipe", ...(lifeline ? ["pipe"] : channel ? ["ipc"] : [])];
+function start({ id, command, env, input, talks, channel, limit, pairs }) {
+  const box = pairs !== null;
+  const stdio = [
+    box || talks || input !== null ? "pipe" : "ignore",
+    channel ? "ignore" : "pipe",
+    "pipe",
+    ...(box ? ["pipe"] : channel ? ["ipc"] : []),
+  ];
+  if (box) for (let fd = 4; fd < pairs.first + pairs.count * 2; fd += 1) stdio.push(fd < pairs.first ? "ignore" : "pipe");
   const [program, ...args] = command;
   const child = spawn(program, args, { cwd: "/", env, detached: true, stdio });
-  const one = { child, chunks: 0, dropped: 0, ended: false };
+  const one = { child, streams: child.stdio.slice(1, 4).filter(isStream), chunks: 0, dropped: 0, ended: false, turns: new Set() };
   running.set(id, one);
-  for (const stream of [1, 2, 3]) follow(one, id, stream, child.stdio[stream], limit);
+  for (const [index, stream] of child.stdio.slice(1, 4).entries()) if (isStream(stream)) follow(one, id, index + 1, stream, limit);
+  for (const stream of child.stdio.slice(4)) stream?.on("error", () => undefined);
   // A program that does not read its input ends the pipe; that is its right.
   child.stdin?.on("error", () => undefined);
-  if (lifeline) child.stdin?.write("ready\n");
+  if (box) readAnswers(one);
   else if (input !== null) child.stdin?.end(input);
   if (channel) child.once("message", (_message, server) => handOver(id, server));
   child.once("error", ({ message, code, path }) => {
@@ -54,33 +61,82 @@ function start({ id, command, env, input, talks, lifeline, channel, limit }) {
   });
   child.once("exit", async (code, signal) => {
     one.ended = true;
-    await lastWords(one);
+    for (const turn of one.turns) void endTurn(one, turn, null, "SIGKILL");
+    const closed = new Promise((resolve) => {
+      child.once("close", resolve);
+    });
+    await lastWords(one, closed);
+    for (const stream of child.stdio) stream?.destroy();
     running.delete(id);
     tell({ id, type: "end", code, signal, dropped: one.dropped });
   });
   if (child.pid !== undefined) tell({ id, type: "started", pid: child.pid });
 }
 
+const isStream = (stream) => stream !== null && stream !== undefined && typeof stream.on === "function";
+
+/** Lets the first process of a box start something, whose output comes by a pair of descriptors that nobody else has. */
+function startTurn({ id, box, out, text, limit }) {
+  const boxed = running.get(box);
+  if (boxed === undefined || boxed.ended) {
+    tell({ id, type: "end", code: null, signal: "SIGKILL", dropped: 0 });
+    return;
+  }
+  const streams = [boxed.child.stdio[out], boxed.child.stdio[out + 1]];
+  const one = { streams, chunks: 0, dropped: 0 };
+  running.set(id, one);
+  boxed.turns.add(id);
+  for (const [index, stream] of streams.entries()) follow(one, id, index + 1, stream, limit);
+  boxed.child.stdin.write(`${id} ${Buffer.byteLength(text)}\n${text}`);
+}
+
+async function endTurn(boxed, id, code, signal) {
+  const one = running.get(id);
+  if (one === undefined || !boxed.turns.delete(id)) return;
+  const closed = Promise.all(
+    one.streams.map(
+      (stream) =>
+        new Promise((resolve) => {
+          if (stream.closed) resolve();
+          else stream.once("close", resolve);
+        }),
+    ),
+  );
+  await lastWords(one, closed);
+  running.delete(id);
+  tell({ id, type: "end", code, signal, dropped: one.dropped });
+}
+
+/** What the first process of a box says: `+ ID PID`, something has started; `= ID CODE`, it has ended. */
+function readAnswers(one) {
+  let rest = "";
+  one.child.stdout.on("data", (chunk) => {
+    const lines = (rest + chunk.toString()).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const [, sign, id, number] = /^([+=]) (\d+) (\d+)$/.exec(line) ?? [];
+      if (sign === "+") tell({ id: Number(id), type: "started", pid: Number(number) });
+      if (sign === "=") void endTurn(one, Number(id), Number(number), null);
+    }
+  });
+}
+
 /** Hands on the first bytes of a stream and counts the rest, so that a flood fills nobody's memory. */
-function follow(one, id, stream, readable, limit) {
+function follow(one, id, number, readable, limit) {
   let left = limit;
-  readable?.on("error", () => undefined);
-  readable?.on("data", (chunk) => {
+  readable.on("error", () => undefined);
+  readable.on("data", (chunk) => {
     one.chunks += 1;
     const kept = chunk.length <= left ? chunk : chunk.subarray(0, left);
     one.dropped += chunk.length - kept.length;
     left -= kept.length;
-    if (kept.length > 0) tell({ id, type: "output", stream, bytes: kept });
+    if (kept.length > 0) tell({ id, type: "output", stream: number, bytes: kept });
   });
 }
 
 /** Reads what is still in the pipes, but does not wait for a background child that holds them open. */
-async function lastWords(one) {
-  const streams = one.child.stdio.slice(1).filter((stream) => stream !== null && stream !== undefined && typeof stream.on === "function");
-  const ended = () => streams.every((stream) => stream.closed || stream.destroyed || stream.readableEnded);
-  const closed = new Promise((resolve) => {
-    one.child.once("close", resolve);
-  });
+async function lastWords(one, closed) {
+  const ended = () => one.streams.every((stream) => stream.closed || stream.destroyed || stream.readableEnded);
   const end = Date.now() + lastWordsMs;
   for (let seen = -1; !ended() && Date.now() < end && seen !== one.chunks; ) {
     seen = one.chunks;
@@ -91,25 +147,22 @@ async function lastWords(one) {
     await Promise.race([quiet, closed]);
     clearTimeout(timer);
   }
-  for (const stream of streams) stream.destroy();
+  for (const stream of one.streams) stream.destroy();
 }
 
 process.on("message", (message) => {
-  if (message.type === "start") {
-    start(message);
-    return;
-  }
+  if (message.type === "start") return start(message);
+  if (message.type === "turn") return startTurn(message);
   const one = running.get(message.id);
   if (one === undefined) return;
   // The group of a process that has ended may be somebody else's by now.
-  if (message.type === "kill" && !one.ended) {
+  if (message.type === "kill" && one.child !== undefined && !one.ended) {
     try {
       process.kill(-one.child.pid, "SIGKILL");
     } catch (error) {
       if (error.code !== "ESRCH") throw error;
     }
   }
-  if (message.type === "hush") for (const stream of one.child.stdio.slice(1)) stream?.destroy();
   if (message.type === "write") one.child.stdin?.write(message.bytes);
   if (message.type === "let-go") one.child.stdin?.destroy();
 });

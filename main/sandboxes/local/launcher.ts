@@ -21,8 +21,8 @@ export interface LaunchRequest {
   readonly input?: Uint8Array;
   /** Standard input stays open for `write`. */
   readonly talks?: boolean;
-  /** Standard input says "ready" and stays open until `letGo` or until the launcher ends; what comes by descriptor 3 is stream 3. */
-  readonly lifeline?: boolean;
+  /** The program is the first process of a box (`box-shell.ts`): what comes by descriptor 3 is stream 3, and turns can be taken in it. */
+  readonly box?: { readonly firstPair: number; readonly pairs: number };
   /** The program has Node's channel as descriptor 3 and sends one listening server; it has no standard output then. */
   readonly onServer?: (server: Server) => void;
   /** Bytes of each stream that are handed on; the rest is counted. */
@@ -36,16 +36,22 @@ export interface LaunchEnd {
   readonly droppedBytes: number;
 }
 
+export interface TurnRequest extends Pick<LaunchRequest, "outputLimitBytes" | "onOutput"> {
+  /** For the box's shell. */
+  readonly text: string;
+  /** First descriptor of the pair that its output comes by. */
+  readonly out: number;
+}
+
 export interface Launched {
-  /** Of its process and process group; null until it has started. */
+  /** Of its process and process group, as the machine or, in a turn, as the box numbers it; null until it has started. */
   readonly pid: number | null;
   readonly running: boolean;
   /** Rejects when it could not be started or the launcher itself is gone. Comes with the main process, not with its children. */
   readonly end: Promise<LaunchEnd>;
-  /** SIGKILL to its process group. */
+  /** SIGKILL to its process group; nothing in a turn. */
   kill(): void;
-  /** Reads no more of its output. */
-  hush(): void;
+  /** Ends its standard input, which is a box's lifeline. */
   letGo(): void;
   /** To a program that is talked to. */
   write(bytes: Uint8Array): void;
@@ -54,6 +60,8 @@ export interface Launched {
 export interface Launcher {
   readonly alive: boolean;
   launch(request: LaunchRequest): Launched;
+  /** Lets the first process of a running box start something. */
+  takeTurn(box: Launched, request: TurnRequest): Launched;
   /** Where a box's user finds a file or folder of the service's; the path itself where it needs no binding. */
   reach(path: string): Promise<string>;
 }
@@ -107,7 +115,7 @@ async function readiness(child: ChildProcess): Promise<void> {
 }
 
 interface Pending {
-  readonly request: LaunchRequest;
+  readonly request: Pick<LaunchRequest, "onOutput" | "onServer">;
   readonly launched: { pid: number | null; running: boolean };
   resolve(end: LaunchEnd): void;
   reject(error: unknown): void;
@@ -118,6 +126,7 @@ class LauncherProcess implements Launcher {
   readonly #tools: SystemTools;
   readonly #stage: string | null;
   readonly #pending = new Map<number, Pending>();
+  readonly #ids = new WeakMap<Launched, number>();
   readonly #bound = new Map<string, Promise<string>>();
   #nextId = 1;
   #alive = true;
@@ -144,35 +153,44 @@ class LauncherProcess implements Launcher {
   }
 
   launch(request: LaunchRequest): Launched {
+    const { command, env, input, talks, box, onServer, outputLimitBytes } = request;
+    return this.#begin(request, {
+      type: "start",
+      command,
+      env,
+      input: input ?? null,
+      talks: talks === true,
+      channel: onServer !== undefined,
+      limit: Math.max(0, outputLimitBytes),
+      pairs: box === undefined ? null : { first: box.firstPair, count: box.pairs },
+    });
+  }
+
+  takeTurn(box: Launched, request: TurnRequest): Launched {
+    const { text, out, outputLimitBytes } = request;
+    return this.#begin(request, { type: "turn", box: this.#ids.get(box) ?? 0, text, out, limit: Math.max(0, outputLimitBytes) });
+  }
+
+  #begin(request: Pending["request"], message: object): Launched {
     if (!this.#alive) throw sandboxLost("its launcher has ended");
     const id = this.#nextId;
     this.#nextId += 1;
     clearTimeout(this.#idle);
     this.#child.channel?.ref();
-    const launched = { pid: null, running: true };
+    const state: Pending["launched"] = { pid: null, running: true };
     const end = new Promise<LaunchEnd>((resolve, reject) => {
-      this.#pending.set(id, { request, launched, resolve, reject });
+      this.#pending.set(id, { request, launched: state, resolve, reject });
     });
     end.catch(() => undefined);
-    const { command, env, input, talks, lifeline, onServer, outputLimitBytes } = request;
-    this.#send({
-      type: "start",
-      id,
-      command,
-      env,
-      input: input ?? null,
-      talks: talks === true,
-      lifeline: lifeline === true,
-      channel: onServer !== undefined,
-      limit: Math.max(0, outputLimitBytes),
-    });
-    return Object.assign(launched, {
+    this.#send({ ...message, id });
+    const launched: Launched = Object.assign(state, {
       end,
       kill: () => this.#send({ type: "kill", id }),
-      hush: () => this.#send({ type: "hush", id }),
       letGo: () => this.#send({ type: "let-go", id }),
       write: (bytes: Uint8Array) => this.#send({ type: "write", id, bytes }),
     });
+    this.#ids.set(launched, id);
+    return launched;
   }
 
   reach(path: string): Promise<string> {

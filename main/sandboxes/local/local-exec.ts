@@ -5,14 +5,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ExecRequest, ExecResult, SandboxProgram } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
 import { sandboxLost } from "../sandbox-error.ts";
+import { turnText } from "./box-shell.ts";
 import { type BoxCgroups, joinCgroups } from "./cgroups.ts";
-import { killUntilNone, processesOf } from "./host-processes.ts";
-import type { LaunchEnd, Launched, Launcher } from "./launcher.ts";
+import { groupInside, killUntilNone, processesOf, processStat } from "./host-processes.ts";
+import type { LaunchEnd, Launched, Launcher, LaunchRequest } from "./launcher.ts";
 import type { Namespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
 
 const killLimitMs = 5_000;
 const lostWithinMs = 250;
+const killedCode = 128 + constants.signals.SIGKILL;
 
 export interface ExecPlace {
   readonly launcher: Launcher;
@@ -41,22 +43,31 @@ export const standardEnvironment: Readonly<Record<string, string>> = {
 /** Name of the variable by which everything that one exec started is found again. */
 const markName = "OPENFORGE_EXEC";
 
+interface Start {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /**
- * From the service to the command, each step a program that becomes the next one: into the control groups, to the box's user, into the
- * namespaces, to the agent. What would change how those programs themselves run is set only behind the last of them.
+ * What the first process, or who entered the box, runs: a program that becomes the agent and then the command. Variables that would change
+ * how that program itself runs are set only behind it.
  */
-function launcherCommand(
-  place: ExecPlace,
-  request: Pick<ExecRequest, "command">,
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-): readonly string[] {
-  const { tools, namespace, cgroups, processLimits } = place;
-  const limits = processLimits.length === 0 ? [] : [tools.prlimit, ...processLimits, "--"];
-  const becomeAgent = [tools.unshare, "--user", "--map-user=1000", "--map-group=1000", `--wd=${cwd}`, "--"];
+function becomeAgent({ tools }: ExecPlace, { command, env }: Start, cwd: string): Start {
+  const become = [tools.unshare, "--user", "--map-user=1000", "--map-group=1000", `--wd=${cwd}`, "--"];
+  if (isHarmless(env)) return { command: [...become, ...command], env };
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const own = isHarmless(env) ? [] : [tools.env, "-i", ...settings];
-  return joinCgroups(tools, cgroups?.folders ?? [], [...limits, ...namespace.enter, ...becomeAgent, ...own, ...request.command]);
+  return { command: [...become, tools.env, "-i", ...settings, ...command], env: standardEnvironment };
+}
+
+function limitPrefix({ tools, processLimits }: ExecPlace): readonly string[] {
+  return processLimits.length === 0 ? [] : [tools.prlimit, ...processLimits, "--"];
+}
+
+/** From outside, each step a program that becomes the next one: into the control groups, to the box's user, into the namespaces. */
+function fromOutside(place: ExecPlace, start: Start, cwd: string): Start {
+  const { tools, namespace, cgroups } = place;
+  const { command, env } = becomeAgent(place, start, cwd);
+  return { command: joinCgroups(tools, cgroups?.folders ?? [], [...limitPrefix(place), ...namespace.enter, ...command]), env };
 }
 
 /** Whether our own tools may run with these variables: none of them makes a program load code or look elsewhere. */
@@ -64,11 +75,17 @@ function isHarmless(env: Readonly<Record<string, string>>): boolean {
   return Object.entries(env).every(([name, value]) => name === markName || standardEnvironment[name] === value);
 }
 
-/** The process group from outside, then whatever left it; the whole box when even that does not end. */
-async function killTree(namespace: Namespace, launched: Launched, mark: string): Promise<void> {
+function ownTurn(place: ExecPlace, start: Start, cwd: string, turn: number): string {
+  const { command, env } = becomeAgent(place, start, cwd);
+  return turnText(turn, [...limitPrefix(place), ...command], env);
+}
+
+/** The process group, then whatever left it; the whole box when even that does not end. */
+async function killTree(namespace: Namespace, launched: Launched, mark: string, inTurn: boolean): Promise<void> {
   launched.kill();
-  const list = (): readonly number[] => processesOf(namespace.members(), launched.pid ?? Number.NaN, mark);
-  if (!(await killUntilNone(list, killLimitMs))) await namespace.killAll();
+  // From outside a command has a session of its own, in a turn a group.
+  const ofGroup = (pid: number): boolean => launched.pid === (inTurn ? groupInside(pid) : processStat(pid)?.session);
+  if (!(await killUntilNone(() => processesOf(namespace.members(), mark, ofGroup), killLimitMs))) await namespace.killAll();
 }
 
 /** `cwd` is a folder inside that is known to be there. */
@@ -84,15 +101,15 @@ export async function execInside(
   const output = new KeptOutput(request.outputLimitBytes, request.onOutput);
   const mark = randomUUID();
   const env = { ...standardEnvironment, ...request.env, [markName]: mark };
-  const command = launcherCommand(place, request, env, cwd);
-  const launched = place.launcher.launch({
-    command,
-    env: isHarmless(env) ? env : standardEnvironment,
-    ...(request.stdin === undefined ? {} : { input: request.stdin }),
-    outputLimitBytes: request.outputLimitBytes,
+  const start = { command: request.command, env };
+  const { stdin, outputLimitBytes } = request;
+  const streams: Pick<LaunchRequest, "outputLimitBytes" | "onOutput"> = {
+    outputLimitBytes,
     onOutput: (stream, bytes) => output.push(stream === 1 ? "stdout" : "stderr", bytes),
-  });
-  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`) };
+  };
+  const turn = stdin === undefined ? place.namespace.takeTurn((number) => ({ ...streams, text: ownTurn(place, start, cwd, number) })) : null;
+  const launched = turn ?? place.launcher.launch({ ...fromOutside(place, start, cwd), ...streams, ...(stdin === undefined ? {} : { input: stdin }) });
+  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`, turn !== null) };
   running.add(exec);
   let timedOut = false;
   let killed: Promise<void> | null = null;
@@ -111,7 +128,7 @@ export async function execInside(
     await killed;
     signal?.throwIfAborted();
     // Killed by nobody here: the box itself may be ending, which takes a moment to be seen.
-    const unexplained = end.signal === "SIGKILL" && !timedOut && running.has(exec);
+    const unexplained = exitCodeOf(end) === killedCode && !timedOut && running.has(exec);
     for (let waited = 0; unexplained && place.namespace.alive && waited < lostWithinMs; waited += 10) await delay(10);
     if (!place.namespace.alive) throw sandboxLost("its first process ended");
     return {
@@ -141,13 +158,12 @@ export function startInside(
   const output = new PassThrough();
   const errors = new PassThrough();
   const launched = place.launcher.launch({
-    command: launcherCommand(place, request, env, cwd),
-    env: isHarmless(env) ? env : standardEnvironment,
+    ...fromOutside(place, { command: request.command, env }, cwd),
     talks: true,
     outputLimitBytes: Number.MAX_SAFE_INTEGER,
     onOutput: (stream, bytes) => (stream === 1 ? output : errors).write(bytes),
   });
-  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`) };
+  const exec: RunningExec = { kill: () => killTree(place.namespace, launched, `${markName}=${mark}`, false) };
   running.add(exec);
   const input = new Writable({
     write(chunk: Buffer, _encoding, done) {

@@ -1,25 +1,28 @@
 /**
- * The namespaces of one box, held by a first process that bubblewrap starts and that does nothing. Every exec enters them from outside
- * (`nsenter`) and becomes the one user `agent` in a child user namespace of its own: it has no capability, cannot trace the first
- * process, and no process of ours runs inside for it to tamper with. When the first process ends, the kernel ends all the others.
+ * The namespaces of one box, held by a first process that bubblewrap starts (`box-shell.ts`). A command is started by it, or enters from
+ * outside (`nsenter`) when the first process is busy; either way it becomes the one user `agent` in a child user namespace of its own: it
+ * has no capability and cannot trace the first process. When the first process ends, the kernel ends all the others.
  *
  * No box outlives its service, at whatever moment that is killed. bubblewrap's own `--die-with-parent` leaves gaps while a box starts, so
- * there is a lifeline: a pipe whose other end only the launcher holds. When that ends, the first process ends by itself, as the first
- * thing it does if need be. (`--die-with-parent` means the thread: boxes are started from the launcher's main thread.)
+ * there is a lifeline: a pipe whose other end only the launcher holds. When that ends, a first process with nothing to do
+ * ends by itself, also one that has only just begun; one that waits for a command is ended by `--die-with-parent`. (`--die-with-parent` means the thread: boxes are started from the launcher's main thread.)
  */
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { sandboxError } from "../sandbox-error.ts";
 import type { BaseRoot } from "./base-root.ts";
-import { bubblewrapArguments, firstProcess } from "./bubblewrap.ts";
+import { firstPairDescriptor, firstProcess, turnCount } from "./box-shell.ts";
+import { bubblewrapArguments } from "./bubblewrap.ts";
 import { joinCgroups } from "./cgroups.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
 import { type BoxIdentity, becomeUser } from "./identity.ts";
-import type { Launched, Launcher } from "./launcher.ts";
+import type { Launched, Launcher, TurnRequest } from "./launcher.ts";
 import { cannotStart, type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";
 
 const startLimitMs = 20_000;
 const endLimitMs = 10_000;
 const complaintLimit = 2_000;
+const spareProcesses = 8;
 
 export interface NamespaceOptions {
   readonly launcher: Launcher;
@@ -41,6 +44,8 @@ export interface Namespace {
   readonly enterNetwork: readonly string[];
   /** Prefix that runs a program inside as root of the box's user namespace, without new privileges; it must give that up (`becomeAgent`). */
   readonly enter: readonly string[];
+  /** Lets the first process start a command; null while it has one, and when it has started as many as it can. */
+  takeTurn(start: (turn: number) => Omit<TurnRequest, "out">): Launched | null;
   /** Living processes but the first. */
   members(): readonly number[];
   /** Ends every process but the first; throws when one will not go. */
@@ -67,7 +72,22 @@ export async function startNamespace(options: NamespaceOptions): Promise<Namespa
     // It ends itself with the others, at times before it can be waited for; what counts is who is left.
     await launcher.launch({ command, env: toolEnvironment(), outputLimitBytes: 0, onOutput: () => undefined }).end;
   };
+  let turns = 0;
+  let inTurn = false;
+  const takeTurn = (start: (turn: number) => Omit<TurnRequest, "out">): Launched | null => {
+    if (inTurn || turns >= turnCount || nearlyFull(cgroups)) return null;
+    const turn = turns;
+    turns += 1;
+    inTurn = true;
+    const started = launcher.takeTurn(launched, { ...start(turn), out: firstPairDescriptor + 2 * turn });
+    const over = (): void => {
+      inTurn = false;
+    };
+    started.end.then(over, over);
+    return started;
+  };
   return {
+    takeTurn,
     init: { pid, startTime: stat.startTime },
     get alive() {
       return launched.running;
@@ -102,13 +122,13 @@ async function startFirstProcess(options: NamespaceOptions): Promise<{ readonly 
     options.harness === null ? null : launcher.reach(options.harness),
   ]);
   const mounts = bubblewrapArguments({ root: { ...root, folder: rootFolder }, folder, node, harness, workdir });
-  const command = joinCgroups(tools, cgroups, [...becomeUser(tools, identity, false), tools.bwrap, ...mounts, ...firstProcess]);
+  const command = joinCgroups(tools, cgroups, [...becomeUser(tools, identity, false), tools.bwrap, ...mounts, ...firstProcess(tools)]);
   const said = { 1: "", 2: "", 3: "" };
   let look: () => void = () => undefined;
   const launched = launcher.launch({
     command,
     env: toolEnvironment(),
-    lifeline: true,
+    box: { firstPair: firstPairDescriptor, pairs: turnCount },
     outputLimitBytes: complaintLimit,
     onOutput: (stream, bytes) => {
       said[stream] += bytes.toString();
@@ -131,7 +151,6 @@ async function startFirstProcess(options: NamespaceOptions): Promise<{ readonly 
         throw cannotStart(`it was not ready after ${startLimitMs / 1000} seconds`);
       }),
     ]);
-    launched.hush();
     return { launched, pid };
   } catch (error) {
     launched.letGo();
@@ -140,6 +159,14 @@ async function startFirstProcess(options: NamespaceOptions): Promise<{ readonly 
   } finally {
     timeout.abort();
   }
+}
+
+/** The first process must not be the one that finds no number left for a process. */
+function nearlyFull(cgroups: readonly string[]): boolean {
+  const folder = cgroups.find((path) => existsSync(`${path}/pids.max`));
+  if (folder === undefined) return false;
+  const [current, most] = ["current", "max"].map((name) => Number(readFileSync(`${folder}/pids.${name}`, "utf8")));
+  return (most ?? 0) - (current ?? 0) < spareProcesses;
 }
 
 /** Boxes come and go in one folder, which is bound as a whole. */

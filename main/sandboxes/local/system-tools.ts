@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import type { WorkbenchError } from "../../errors.ts";
 import { unavailable } from "../sandbox-error.ts";
 
-const names = ["sh", "bwrap", "setpriv", "nsenter", "unshare", "prlimit", "env"] as const;
+const names = ["sh", "bash", "bwrap", "setpriv", "nsenter", "unshare", "prlimit", "env"] as const;
 /** Absolute paths, in folders that only the system's administrator writes to. */
 export type SystemTools = Readonly<Record<(typeof names)[number], string>>;
 
@@ -39,7 +39,7 @@ export function startRefusal(complaint: string): WorkbenchError {
 }
 
 function toolMissing(program: string): WorkbenchError {
-  const wanted = program.includes("bwrap") || program.includes("setpriv") ? "bubblewrap and util-linux" : "util-linux";
+  const wanted = program === "bash" ? "bash" : program.includes("bwrap") || program.includes("setpriv") ? "bubblewrap and util-linux" : "util-linux";
   return unavailable(
     `The local sandbox needs the program ${program}, which this machine lacks.`,
     `Install ${wanted} (Debian, Ubuntu: apt install bubblewrap util-linux).`,
