@@ -27,7 +27,7 @@ export interface RunSettings {
 export interface RolloutRunner {
   /** Queues a rollout. `onEnd` is called when it has ended, before anybody who waits for it goes on; not when the service closes first. */
   start(rollout: RolloutRecord, settings: RunSettings, onEnd: () => void): void;
-  /** Resolves when this rollout has ended; at once when it neither waits nor runs. */
+  /** Resolves when this rollout has ended, or the service has; at once when it neither waits nor runs. */
   ended(rolloutId: string): Promise<void>;
   /** Rollouts of an experiment that wait or run. */
   activeOf(experimentId: string): number;
@@ -45,7 +45,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
   const { store } = options;
   const queue = createWorkQueue(options.concurrency ?? defaults.concurrency);
   const closing = new AbortController();
-  const active = new Map<string, { readonly cancel: AbortController; readonly ended: Promise<void> }>();
+  const active = new Map<string, { readonly cancel: AbortController; readonly ended: Promise<void>; markEnded(): void }>();
   const counts = new Map<string, number>();
   const slots = createSlotPool(options);
   const scratchFolder = join(store.dataFolder, "scratch");
@@ -62,7 +62,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
     const ended = new Promise<void>((resolve) => {
       markEnded = resolve;
     });
-    active.set(rollout.id, { cancel, ended });
+    active.set(rollout.id, { cancel, ended, markEnded });
     count(rollout.experimentId, 1);
     const settle = (): void => {
       active.delete(rollout.id);
@@ -143,6 +143,8 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
       closing.abort(new Error("the service stops"));
       await queue.close();
       await slots.close();
+      // Those that never got their turn: nobody waits for them any longer.
+      for (const { markEnded } of active.values()) markEnded();
     },
   };
 }
