@@ -3,7 +3,6 @@ export { importGguf } from "./import-gguf.ts";
 export { importedModels, importModel } from "./import-model.ts";
 export { type ModelFolder, openModelFolder } from "./model-folder.ts";
 export {
-  type PublishedRun,
   type PublishedVersion,
   publishedFolder,
   publishedRunSchema,

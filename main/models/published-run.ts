@@ -30,7 +30,7 @@ export const publishedRunSchema = z.looseObject({
 });
 
 /** Members that publishing needs; a run's file may hold more. */
-export type PublishedRun = z.output<typeof publishedRunSchema>;
+type PublishedRun = z.output<typeof publishedRunSchema>;
 
 /** Weights of one step of a run. */
 export interface PublishedVersion {

@@ -4,7 +4,7 @@ export { isRolloutKey } from "./keys.ts";
 export { openLocalPolicy } from "./local-policy.ts";
 export type * from "./policy-contract.ts";
 export { createPolicyRegistry } from "./policy-registry.ts";
-export { servePolicy } from "./policy-server/index.ts";
+export { servePolicy } from "./policy-server/serve-policy.ts";
 export { loadPolicyText } from "./policy-text.ts";
 export { policyTokenizer } from "./policy-tokenizer.ts";
 export { readCall } from "./read-call.ts";

@@ -1,4 +1,3 @@
-export type { SamplerWish } from "./defaults.ts";
 export { createSamplerPool, type SamplerLease, type SamplerPool } from "./pool.ts";
 export { baseVersion, overflowKind, type SampleRequest, type SamplerOptions, type WeightsVersion } from "./protocol.ts";
 export { openSampler, type Sampler } from "./sampler.ts";

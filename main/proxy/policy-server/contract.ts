@@ -15,7 +15,7 @@ export interface ServedPolicy {
 }
 
 /** An answer as the client wants it: the one body, or the events of a stream. */
-export interface AnswerTexts {
+interface AnswerTexts {
   readonly body: () => string;
   readonly stream: () => string;
 }

@@ -7,7 +7,7 @@ import { WorkbenchError } from "../../errors.ts";
 import { createVersionHolds, type VersionHolds } from "../../sampler/index.ts";
 import { createServer, type ServerReply } from "./server.ts";
 
-export interface ServedAdapter {
+interface ServedAdapter {
   /** Name that the server serves it under. */
   readonly name: string;
   /** As both this machine and the server see it. */

@@ -1,2 +1,0 @@
-export type { PolicyServer } from "./contract.ts";
-export { servePolicy } from "./serve-policy.ts";
