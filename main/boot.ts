@@ -46,6 +46,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       trainingFolder: trainingFolder(options.dataFolder),
       embedded: { samplers, modelsFolder: importedModels(options.dataFolder) },
     });
+    undo.push(() => policies.close());
     const harnesses = harnessRegistry({
       shippedFolder: join(resources, "harnesses"),
       userFolder: join(options.dataFolder, "harnesses"),

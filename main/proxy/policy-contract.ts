@@ -50,6 +50,8 @@ export interface PolicyRegistry {
   tokenizerFolder(name: string): Promise<string | null>;
   /** The name with what moves made fast: `training:RUN@last` becomes `training:RUN@7`. Others stay as they are. */
   pin(name: string): Promise<string>;
+  /** Takes adapters out of the servers that they were loaded into. */
+  close(): Promise<void>;
 }
 
 export interface PolicyRegistryOptions {

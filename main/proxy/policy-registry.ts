@@ -63,18 +63,21 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   }
 
   async function open(name: string): Promise<{ readonly definition: UpstreamDefinition; readonly upstream: Upstream }> {
+    if (isTraining(name)) {
+      const policy = await trainingPolicy(name, options.trainingFolder);
+      return { definition: definitionOfTraining(policy), upstream: await createTrainingUpstream(policy, { ...parts, adapters, saved: sampledBy }) };
+    }
     const definition = await definitionOf(name);
     if (definition.kind === "scripted" && !existsSync(definition.file))
       throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
     guardKey(definition);
-    if (!isTraining(name)) return { definition, upstream: await createUpstream(definition, parts) };
-    const sampledBy = (id: string): UpstreamDefinition | null => {
-      const known = find(id)?.definition ?? null;
-      if (known !== null) guardKey(known);
-      return known;
-    };
-    const policy = await trainingPolicy(name, options.trainingFolder);
-    return { definition, upstream: await createTrainingUpstream(policy, { ...parts, adapters, saved: sampledBy }) };
+    return { definition, upstream: await createUpstream(definition, parts) };
+  }
+
+  function sampledBy(id: string): UpstreamDefinition | null {
+    const known = find(id)?.definition ?? null;
+    if (known !== null) guardKey(known);
+    return known;
   }
 
   /** Without a kind the server is asked what it is. */
@@ -132,6 +135,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
       if (definition.kind === "openai-compatible") return null;
       return definition.tokenizer ?? (definition.kind === "scripted" ? shippedTokenizer(policiesFolder) : null);
     },
+    close: () => adapters.close(),
     pin: async (name) => (isTraining(name) ? (await trainingPolicy(name, options.trainingFolder)).name : name),
   };
 }

@@ -33,9 +33,8 @@ export async function trainingPolicy(name: string, folder: string | undefined): 
 
 function temperatureOf(name: string, settings: string | undefined): number | undefined {
   if (settings === undefined) return undefined;
-  const given = [...new URLSearchParams(settings)];
-  const value = Number(given[0]?.[1]);
-  if (given.length === 1 && given[0]?.[0] === "temperature" && value >= 0 && Number.isFinite(value)) return value;
+  const given = /^temperature=(\d+(?:\.\d+)?)$/.exec(settings)?.[1];
+  if (given !== undefined) return Number(given);
   throw new WorkbenchError("usage", `The settings of ${name} cannot be read.`, "Known: temperature, as in training:RUN@STEP?temperature=0.7.");
 }
 

@@ -8,6 +8,8 @@ export interface VersionHolds<Version> {
   readonly inUse: boolean;
   /** Ends the waiting for what nobody holds; drops nothing. */
   stop(): void;
+  /** Drops everything, held or not; resolves when it is gone. */
+  dropAll(): Promise<void>;
 }
 
 export interface VersionHoldsOptions<Version> {
@@ -72,6 +74,10 @@ export function createVersionHolds<Version extends { readonly name: string }>(op
     },
     stop() {
       for (const entry of held.values()) keep(entry);
+    },
+    async dropAll() {
+      for (const name of [...held.keys()]) drop(name);
+      await Promise.all(leaving.values());
     },
   };
 }

@@ -99,7 +99,8 @@ describe.each(["lora", "full"])("a run of kind %s", (run) => {
     );
     expect(await policies.pin("scripted")).toBe("scripted");
     await expect(policies.resolve(`training:${run}@7`)).rejects.toThrow('no published step "7"');
-    await expect(policies.resolve(`training:${run}@1?topP=0.5`)).rejects.toThrow("cannot be read");
+    for (const settings of ["topP=0.5", "temperature=", "temperature=-1", "temperature=1&lanes=2"])
+      await expect(policies.resolve(`training:${run}@1?${settings}`)).rejects.toThrow("cannot be read");
     expect(await policies.tokenizerFolder(`training:${run}`)).toBe(model);
     expect(await policies.probe(`training:${run}`)).toMatchObject({ capture: "ids+logprobs", lost: [], policy: { takesTokenIds: true } });
   });
@@ -141,6 +142,8 @@ describe("a run that a vLLM server samples for", () => {
     expect([...server.adapters.values()]).toContain(publishedFolder(join(runs, "lora"), 0));
     await expect.poll(() => server.adapters.size).toBe(1);
     await next.close();
+    await policies.close();
+    expect(server.adapters.size).toBe(0);
   });
 
   test("a server that takes none, or cannot see the folder, is one sentence with what to do", async () => {

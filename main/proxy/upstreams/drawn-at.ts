@@ -13,15 +13,15 @@ export function drawnAt(upstream: Upstream, temperature: number): Upstream {
       const { topP: _p, topK: _k, minP: _m, ...rest } = sampling;
       const conversation = { ...request.conversation, sampling: { ...rest, temperature } };
       const result = await upstream.complete({ ...request, conversation }, signal);
-      if (!result.ok || !isTruncated(sampling)) return result;
+      if (!result.ok || !saysOtherwise(sampling, temperature)) return result;
       return {
         ...result,
-        notes: [...(result.notes ?? []), `Drawn at temperature ${temperature} from all tokens: top-p, top-k and min-p were set aside.`],
+        notes: [...(result.notes ?? []), `Drawn at temperature ${temperature} from all tokens; what the request says of sampling was set aside.`],
       };
     },
   };
 }
 
-function isTruncated({ topP = 1, topK = 0, minP = 0 }: Sampling): boolean {
-  return topP < 1 || topK > 0 || minP > 0;
+function saysOtherwise({ temperature, topP = 1, topK = 0, minP = 0 }: Sampling, drawn: number): boolean {
+  return (temperature ?? drawn) !== drawn || topP < 1 || topK > 0 || minP > 0;
 }

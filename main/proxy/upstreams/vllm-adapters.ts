@@ -17,6 +17,8 @@ interface ServedAdapter {
 export interface VllmAdapters {
   /** Rejects with WorkbenchError when the server does not take it. The returned function gives it back; call it once. */
   hold(server: { readonly url: string; readonly key: string | null }, adapter: ServedAdapter): Promise<() => void>;
+  /** Takes out what is loaded. */
+  close(): Promise<void>;
 }
 
 /** How long a server may take to load an adapter. */
@@ -31,6 +33,11 @@ export function createVllmAdapters(): VllmAdapters {
       servers.set(url, known);
       await known.hold(adapter);
       return () => known.release(adapter.name);
+    },
+    async close() {
+      const all = [...servers.values()];
+      servers.clear();
+      await Promise.all(all.map((holds) => holds.dropAll()));
     },
   };
 }
