@@ -1,10 +1,8 @@
 /** What one local sandbox has on disk: its writable folders and a record by which a later service finds and ends it. */
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmod, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { z } from "zod";
 import type { BoxIdentity } from "./identity.ts";
 
@@ -29,20 +27,23 @@ export const writableFolders = {
   vartmp: "/var/tmp",
 } as const;
 
-const folders = [...Object.keys(writableFolders), "work", "logs/agent", "logs/verifier", "logs/artifacts"];
+const outer = [...Object.keys(writableFolders), "work"];
+const inLogs = ["agent", "verifier", "artifacts"].map((name) => `logs/${name}`);
 
-export function createBoxFolder(parent: string, name: string, record: BoxRecord, identity: BoxIdentity): string {
+export async function createBoxFolder(parent: string, name: string, record: BoxRecord, identity: BoxIdentity): Promise<string> {
   const folder = join(parent, name);
-  mkdirSync(folder, { mode: 0o700 });
-  writeBoxRecord(folder, record);
-  for (const path of folders) {
+  const make = async (path: string): Promise<void> => {
     const made = join(folder, path);
-    mkdirSync(made);
+    await mkdir(made);
     // Exactly, whatever the service's umask.
-    chmodSync(made, 0o755);
-    if (identity.lent) chownSync(made, identity.uid, identity.gid);
-  }
-  if (identity.lent) chownSync(folder, identity.uid, identity.gid);
+    await chmod(made, 0o755);
+    if (identity.lent) await chown(made, identity.uid, identity.gid);
+  };
+  await mkdir(folder, { mode: 0o700 });
+  writeBoxRecord(folder, record);
+  await Promise.all(outer.map(make));
+  await Promise.all(inLogs.map(make));
+  if (identity.lent) await chown(folder, identity.uid, identity.gid);
   return folder;
 }
 
@@ -83,43 +84,5 @@ function readRecord(path: string): BoxRecord | null {
     return recordSchema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch {
     return null;
-  }
-}
-
-/** Up to so many entries are removed at once, which is many times cheaper than one by one in worker threads. */
-const atOnceEntries = 500;
-
-/**
- * Removes a tree that an agent may have made hard to remove: folders without permissions are opened first, links never followed. The
- * system's own programs do what is left, since they step down folder by folder and know no path that is too long.
- */
-export async function removeTree(path: string): Promise<void> {
-  if (removeSmallTree(path)) return;
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch {
-    await promisify(execFile)("chmod", ["-R", "--quiet", "u+rwX", "--", path]).catch(() => undefined);
-    await promisify(execFile)("rm", ["-rf", "--", path]);
-  }
-}
-
-/** False when it is large or hard to remove; some of it may be gone then. */
-function removeSmallTree(path: string): boolean {
-  let left = atOnceEntries;
-  const remove = (folder: string): boolean => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      left -= 1;
-      if (left < 0) return false;
-      const child = join(folder, entry.name);
-      if (!entry.isDirectory()) unlinkSync(child);
-      else if (!remove(child)) return false;
-    }
-    rmdirSync(folder);
-    return true;
-  };
-  try {
-    return remove(path);
-  } catch {
-    return false;
   }
 }

@@ -11,13 +11,26 @@ const closeOnExec = 0o2000000;
 
 const running = new Map();
 
-const tell = (message) => {
-  if (process.connected) process.send(message);
-};
+/** A message costs more than most of what it says: what may wait a little goes with what may not. */
+const gatherMs = 20;
+const waiting = [];
+let gathering;
+
+function tell(message, mayWait = false) {
+  waiting.push(message);
+  if (mayWait) gathering ??= setTimeout(flush, gatherMs);
+  else flush();
+}
+
+function flush() {
+  clearTimeout(gathering);
+  gathering = undefined;
+  if (process.connected) process.send(waiting.splice(0));
+}
 
 /** The service is to accept there, and nobody else. */
 const handOver = (id, server) => {
-  if (process.connected) process.send({ id, type: "handle" }, server, () => server.close());
+  if (process.connected) process.send([{ id, type: "handle" }], server, () => server.close());
 };
 
 /** What whoever started the service left open must not reach a sandbox: everything of Node's own is closed by the kernel on exec. */
@@ -46,7 +59,7 @@ function start({ id, command, env, input, talks, channel, limit, pairs }) {
   const child = spawn(program, args, { cwd: "/", env, detached: true, stdio });
   const one = { child, streams: child.stdio.slice(1, 4).filter(isStream), chunks: 0, dropped: 0, ended: false, turns: new Set() };
   running.set(id, one);
-  for (const [index, stream] of child.stdio.slice(1, 4).entries()) if (isStream(stream)) follow(one, id, index + 1, stream, limit);
+  for (const [index, stream] of child.stdio.slice(1, 4).entries()) if (isStream(stream)) follow(one, id, index + 1, stream, limit, box || talks);
   for (const stream of child.stdio.slice(4)) stream?.on("error", () => undefined);
   // A program that does not read its input ends the pipe; that is its right.
   child.stdin?.on("error", () => undefined);
@@ -70,7 +83,7 @@ function start({ id, command, env, input, talks, channel, limit, pairs }) {
     running.delete(id);
     tell({ id, type: "end", code, signal, dropped: one.dropped });
   });
-  if (child.pid !== undefined) tell({ id, type: "started", pid: child.pid });
+  if (child.pid !== undefined) tell({ id, type: "started", pid: child.pid }, true);
 }
 
 const isStream = (stream) => stream !== null && stream !== undefined && typeof stream.on === "function";
@@ -115,14 +128,14 @@ function readAnswers(one) {
     rest = lines.pop();
     for (const line of lines) {
       const [, sign, id, number] = /^([+=]) (\d+) (\d+)$/.exec(line) ?? [];
-      if (sign === "+") tell({ id: Number(id), type: "started", pid: Number(number) });
+      if (sign === "+") tell({ id: Number(id), type: "started", pid: Number(number) }, true);
       if (sign === "=") void endTurn(one, Number(id), Number(number), null);
     }
   });
 }
 
 /** Hands on the first bytes of a stream and counts the rest, so that a flood fills nobody's memory. */
-function follow(one, id, number, readable, limit) {
+function follow(one, id, number, readable, limit, prompt) {
   let left = limit;
   readable.on("error", () => undefined);
   readable.on("data", (chunk) => {
@@ -130,7 +143,7 @@ function follow(one, id, number, readable, limit) {
     const kept = chunk.length <= left ? chunk : chunk.subarray(0, left);
     one.dropped += chunk.length - kept.length;
     left -= kept.length;
-    if (kept.length > 0) tell({ id, type: "output", stream: number, bytes: kept });
+    if (kept.length > 0) tell({ id, type: "output", stream: number, bytes: kept }, prompt !== true);
   });
 }
 

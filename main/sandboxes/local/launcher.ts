@@ -137,7 +137,9 @@ class LauncherProcess implements Launcher {
     this.#child = child;
     this.#tools = tools;
     this.#stage = stage;
-    child.on("message", (message: FromLauncher, handle) => this.#receive(message, handle));
+    child.on("message", (messages: readonly FromLauncher[], handle) => {
+      for (const message of messages) this.#receive(message, handle);
+    });
     child.once("exit", () => this.#lose());
     child.unref();
     child.stderr?.removeAllListeners("data");

@@ -1,19 +1,24 @@
 /** The `local` kind: bubblewrap on the machine's own distribution. Linux only; no network but the proxy; refuses rather than run weaker. */
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
+import { promisify } from "node:util";
 import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
 import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
 import { type BaseRoot, makeBaseRoot, type RootShape } from "./base-root.ts";
-import { type BoxRecord, boxFolders, makeBoxParent, removeTree } from "./box-folder.ts";
+import { type BoxRecord, boxFolders, makeBoxParent } from "./box-folder.ts";
 import { isInWritableFolder, workdirRefusal } from "./bubblewrap.ts";
 import { type BoxLimits, type CgroupRoot, findCgroupRoot, removeCgroups } from "./cgroups.ts";
 import { hostFingerprint } from "./host-fingerprint.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
 import { type Launcher, startLauncher } from "./launcher.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { findSystemTools, type SystemTools } from "./system-tools.ts";
+import { findSystemTools, type SystemTools, toolEnvironment } from "./system-tools.ts";
+import { openTrash } from "./trash.ts";
+
+const probeOwner = "probe";
 
 interface Machine {
   readonly tools: SystemTools;
@@ -42,6 +47,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
     launcher = await launching;
     return launcher;
   };
+  const trash = openTrash(join(stateFolder, "local-trash"), (command) => removeBy(launcher, command));
   const roots = new Map<string, BaseRoot>();
   const baseRoot = (shape: RootShape): BaseRoot => {
     const key = JSON.stringify(shape);
@@ -73,6 +79,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
       fingerprint,
       launcher: () => openLauncher(tools),
       baseRoot,
+      trash,
       onEnd: (ended) => live.delete(ended),
     });
     live.add(sandbox);
@@ -104,16 +111,26 @@ export function localProvider(stateFolder: string): SandboxProvider {
         ended.add(sandbox.rolloutId);
       }
       for (const { folder: leftover, record } of boxFolders(folder)) {
-        if (record !== null && (record.ownerId !== ownerId || keep.has(record.rolloutId))) continue;
+        // A probe that was killed is nobody's: no two services share a state folder.
+        const isOthers = record !== null && record.ownerId !== probeOwner && record.ownerId !== ownerId;
+        if (isOthers || (record !== null && keep.has(record.rolloutId))) continue;
         if (record !== null) {
           await endLeftover(record);
           ended.add(record.rolloutId);
         }
-        await removeTree(leftover);
+        trash.take(leftover);
       }
+      await trash.empty();
       return [...ended];
     },
   };
+}
+
+/** By the launcher where one runs: the service itself takes long to start a program. */
+async function removeBy(launcher: Launcher | null, command: readonly string[]): Promise<void> {
+  const [program = "", ...args] = command;
+  if (!launcher?.alive) await promisify(execFile)(program, args, { cwd: "/" });
+  else await launcher.launch({ command, env: toolEnvironment(), outputLimitBytes: 0, onOutput: () => undefined }).end;
 }
 
 async function examineMachine(boxesFolder: string): Promise<Machine> {
@@ -158,7 +175,7 @@ function isolationOf(root: CgroupRoot | null, limits: BoxLimits, storageMb: numb
 async function proveIt(create: (request: SandboxRequest) => Promise<LocalSandbox>): Promise<string> {
   const sandbox = await create({
     rolloutId: "probe",
-    ownerId: "probe",
+    ownerId: probeOwner,
     image: { kind: "host" },
     network: { mode: "no-network", allowedHosts: [] },
     limits: { memoryMb: 512, processes: 64 },

@@ -19,7 +19,7 @@ import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import type { BaseRoot, RootShape } from "./base-root.ts";
 import { copyEntriesIn, copyIn, copyOut, writeIn } from "./box-copy.ts";
-import { type BoxRecord, boxName, createBoxFolder, removeTree, writeBoxRecord } from "./box-folder.ts";
+import { type BoxRecord, boxName, createBoxFolder, writeBoxRecord } from "./box-folder.ts";
 import { type FileOwner, makeFolder, withFolder } from "./box-tree.ts";
 import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
 import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, createCgroups, removeCgroups } from "./cgroups.ts";
@@ -30,6 +30,7 @@ import { type ExecPlace, execInside, type RunningExec, standardEnvironment, star
 import { type ModelPort, openModelPort } from "./model-port.ts";
 import { startNamespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
+import type { Trash } from "./trash.ts";
 
 export interface LocalSandboxOptions {
   readonly request: SandboxRequest;
@@ -42,6 +43,7 @@ export interface LocalSandboxOptions {
   readonly fingerprint: Readonly<Record<string, string>>;
   launcher(): Promise<Launcher>;
   baseRoot(shape: RootShape): BaseRoot;
+  readonly trash: Trash;
   readonly onEnd: (sandbox: LocalSandbox) => void;
 }
 
@@ -90,12 +92,12 @@ export class LocalSandbox implements Sandbox {
     const name = boxName();
     const cgroups = cgroupRoot === null ? [] : cgroupFolders(cgroupRoot, name, limits.cpus !== null);
     const record: BoxRecord = { ownerId: request.ownerId, rolloutId: request.rolloutId, init: null, cgroups: [...cgroups] };
-    const folder = createBoxFolder(boxesFolder, name, record, identity);
+    const folder = await createBoxFolder(boxesFolder, name, record, identity);
     try {
       return new LocalSandbox(options, folder, record, identity, cgroupRoot === null ? null : createCgroups(cgroupRoot, name, limits));
     } catch (error) {
       await removeCgroups(cgroups);
-      await removeTree(folder);
+      options.trash.take(folder);
       throw error;
     }
   }
@@ -169,7 +171,7 @@ export class LocalSandbox implements Sandbox {
     started?.modelPort?.close();
     await started?.namespace.end();
     await removeCgroups(this.#record.cgroups);
-    await removeTree(this.#folder);
+    this.#options.trash.take(this.#folder);
     this.#options.onEnd(this);
   }
 
