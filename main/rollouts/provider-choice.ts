@@ -18,8 +18,16 @@ export interface ProviderChoice {
 
 export function createProviderChoice(providers: Readonly<Record<SandboxKind, SandboxProvider>>): ProviderChoice {
   const chosen = new Map<SandboxKind, SandboxProvider>();
+  const asking = new Map<SandboxKind, Promise<SandboxProvider>>();
 
-  async function require(kind: SandboxKind): Promise<SandboxProvider> {
+  /** Many rollouts may begin at once: they share one answer. */
+  function require(kind: SandboxKind): Promise<SandboxProvider> {
+    const asked = asking.get(kind) ?? ask(kind).finally(() => asking.delete(kind));
+    asking.set(kind, asked);
+    return asked;
+  }
+
+  async function ask(kind: SandboxKind): Promise<SandboxProvider> {
     const provider = providers[kind];
     const { ready, detail, remedy } = await provider.probe();
     if (ready) {

@@ -89,6 +89,12 @@ const artifact = ({ id }: RolloutRecord, name: string): string => {
   return found === undefined ? "" : Buffer.from(workbench.store.blobs.get(found.blob) ?? []).toString();
 };
 
+/** Sandboxes of resident harnesses. */
+const slots = (): readonly string[] => {
+  const place = join(folder, "data", "sandboxes", "local");
+  return readdirSync(place).filter((name) => readFileSync(join(place, name, "box.json"), "utf8").includes('"rolloutId":"slot-'));
+};
+
 /** What a command can look like to a model. */
 const odd = [
   "echo one; echo two >&2; exit 3",
@@ -167,6 +173,21 @@ test("an agent out of time is stopped within its command, and its process serves
     ["agent-timeout", 1],
     ["agent-timeout", 1],
   ]);
+});
+
+test("a cancelled rollout stops its session, and its process serves the next", { timeout: 60_000 }, async () => {
+  const scripted = policy("cancelled", [shell("sleep 300"), { text: "Done." }]);
+  const spec = experimentSpecSchema.parse({ tasks: [task("cancelled")], policies: [scripted], k: 2, concurrency: 1 });
+  const id = await workbench.rollouts.startExperiment(spec);
+  const rollouts = (): readonly RolloutRecord[] => workbench.store.rolloutsOf(id);
+  const running = (): RolloutRecord | undefined => rollouts().find(({ calls, phase }) => calls > 0 && phase === "running");
+  await expect.poll(() => running()?.groupIndex, { timeout: 20_000 }).toBe(0);
+  const before = slots();
+  await workbench.rollouts.cancelRollout(running()?.id ?? "");
+  await expect.poll(() => running()?.groupIndex, { timeout: 20_000 }).toBe(1);
+  expect(slots()).toEqual(before);
+  await workbench.rollouts.cancel(id);
+  expect(rollouts().map(({ outcome }) => outcome?.status)).toEqual(["cancelled", "cancelled"]);
 });
 
 test("what is left when the service closes is nothing", { timeout: 60_000 }, async () => {

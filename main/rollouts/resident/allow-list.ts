@@ -10,9 +10,6 @@
  */
 
 const allowed = ["echo", "cat", "ls", "grep", "cp", "mv", "mkdir", "rmdir", "rm", "touch", "pwd", "head", "tail"];
-/** For a person: what may run. */
-export const allowedCommands = allowed.join(" ");
-
 const longest = 4_000;
 const bare = /^[A-Za-z0-9_.,:@%+=/*?-]+/;
 const quoted = /^(?:"[A-Za-z0-9_.,:@%+=/*? -]*"|'[A-Za-z0-9_.,:@%+=/*? -]*')/;
@@ -24,7 +21,7 @@ export function refusalOfCommand(text: string): string | null {
   const words = readWords(text);
   if (words === null) return "only one plain command is allowed here, with > or >> for its output";
   const [name = ""] = words;
-  if (!allowed.includes(name)) return `${name === "" ? "an empty command" : name} is not allowed here; allowed are ${allowedCommands}`;
+  if (!allowed.includes(name)) return `${name === "" ? "an empty command" : name} is not allowed here; allowed are ${allowed.join(" ")}`;
   for (const word of words.slice(1)) {
     if (word.startsWith("/") || word.includes("=/")) return "absolute paths are not allowed here";
     if (word.split("/").includes("..")) return ".. is not allowed here";

@@ -11,15 +11,15 @@ const idleMs = 60_000;
 /** Then a fresh process takes over, whatever the old one has gathered. */
 const rolloutsOfOneSlot = 1_000;
 
-export interface SlotRequest {
+interface SlotRequest {
   readonly manifest: HarnessManifest;
   readonly mount: HarnessMount;
   readonly provider: SandboxProvider;
 }
 
-export interface SlotLease {
+interface SlotLease {
   readonly slot: Slot;
-  /** Gives it back, or ends it when it is lost. */
+  /** Gives it back when its session has ended, or ends it when it is lost. */
   release(): Promise<void>;
 }
 
@@ -111,6 +111,8 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
       return {
         slot,
         async release() {
+          // A cancelled rollout lets go of it while its session is still being stopped.
+          await slot.atRest();
           if (!taken.delete(slot)) return;
           if (slot.usable && !closed && served + 1 < rolloutsOfOneSlot) keep(key, slot, served + 1);
           else await slot.close();

@@ -14,14 +14,14 @@ const stopMs = 5_000;
 export type ResidentExec = Extract<FromResident, { type: "exec" }>;
 export type ResidentResult = Omit<Extract<ToResident, { type: "result" }>, "type" | "session" | "id">;
 
-export interface SlotTask {
+interface SlotTask {
   readonly start: Omit<Extract<ToResident, { type: "start" }>, "type">;
   /** Runs a command of the task. Rejects when the rollout cannot go on: the session is stopped then, and `run` rejects with it. */
   exec(request: ResidentExec): Promise<ResidentResult>;
   log(line: unknown): void;
 }
 
-export type SlotEnd =
+type SlotEnd =
   | { readonly ok: true; readonly exitCode: number; readonly text: string | null; readonly error: string | null }
   /** The slot is lost; one sentence. */
   | { readonly ok: false; readonly why: string };
@@ -34,6 +34,8 @@ export interface Slot {
   readonly usable: boolean;
   /** Serves one rollout; `stop` ends it early, with an `end` all the same. */
   run(task: SlotTask, stop: AbortSignal): Promise<SlotEnd>;
+  /** Resolves when no session runs: after `stop` that is soon. */
+  atRest(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function openSlot(sandbox: Sandbox, door: ProxyDoor, program: Sandb
   let lastWords = "";
   let onReady: () => void = () => undefined;
   let closed: Promise<void> | null = null;
+  let rest: Promise<unknown> = Promise.resolve();
 
   function say(message: ToResident): void {
     if (lost === null) program.input.write(`${JSON.stringify(message)}\n`);
@@ -58,11 +61,15 @@ export async function openSlot(sandbox: Sandbox, door: ProxyDoor, program: Sandb
 
   function lose(why: string): void {
     if (lost !== null) return;
-    lost = lastWords === "" ? why : `${why} It said: ${lastWords}`;
-    running?.settle({ ok: false, why: lost });
-    onReady();
+    end(lastWords === "" ? why : `${why} It said: ${lastWords}`);
     // The rollout need not wait for it; what cannot be closed now is removed at the next start.
     close().catch((error: unknown) => console.error(error));
+  }
+
+  function end(why: string): void {
+    lost ??= why;
+    running?.settle({ ok: false, why: lost });
+    onReady();
   }
 
   function hear(message: FromResident): void {
@@ -85,7 +92,7 @@ export async function openSlot(sandbox: Sandbox, door: ProxyDoor, program: Sandb
   }
 
   function close(): Promise<void> {
-    lost ??= "The slot was closed.";
+    end("The resident harness was ended.");
     closed ??= sandbox.destroy().finally(() => door.close());
     return closed;
   }
@@ -140,6 +147,7 @@ export async function openSlot(sandbox: Sandbox, door: ProxyDoor, program: Sandb
           },
         };
       });
+      rest = end.catch(() => undefined);
       stop.addEventListener("abort", askToStop, { signal: asked.signal });
       say({ type: "start", ...task.start });
       if (stop.aborted) askToStop();
@@ -150,6 +158,9 @@ export async function openSlot(sandbox: Sandbox, door: ProxyDoor, program: Sandb
         clearTimeout(hung);
         asked.abort();
       }
+    },
+    async atRest() {
+      await rest;
     },
     close,
   };
