@@ -24,6 +24,7 @@ export {
   gradientOutput,
   inverseTemperatureInput,
   type MemoryPlan,
+  queriesAtOnce,
   type SequenceGraphOptions,
   valueHeadInputs,
 } from "./sequence-graph.ts";

@@ -53,7 +53,7 @@ export interface SequenceGraphOptions {
 
 /** Ways to spend time instead of memory. */
 export interface MemoryPlan {
-  /** Queries of attention that are computed at once. */
+  /** Queries of attention that are computed at once, at most. */
   readonly attentionChunk: number;
   /** Rows of logits alive at once. */
   readonly headChunk: number;
@@ -62,6 +62,14 @@ export interface MemoryPlan {
   readonly checkpointLayers: boolean;
   /** Leave weights of 16 bits narrow. */
   readonly narrowWeights: boolean;
+}
+
+/**
+ * Queries of attention in one chunk. Short chunks skip more of what the mask hides; below 128 products get slow, and beyond 8 chunks a row the
+ * sums of their gradients cost more than is skipped.
+ */
+export function queriesAtOnce({ attentionChunk }: Pick<MemoryPlan, "attentionChunk">, width: number): number {
+  return Math.min(width, attentionChunk, Math.max(128, Math.ceil(width / 8)));
 }
 
 export const coefficientInputs = { logprob: "weight.logprob", entropy: "weight.entropy", value: "weight.value" } as const;
@@ -129,7 +137,7 @@ function hiddenStates(tape: Tape, options: SequenceGraphOptions, weights: GraphW
   const { graph } = tape;
   const { description, rows, width, memory, packed } = options;
   const segments = packed ? graph.input("segments", "int32", [rows, width]) : null;
-  const mask = new CausalMask(graph, { width, chunk: Math.min(memory.attentionChunk, width), segments });
+  const mask = new CausalMask(graph, { width, chunk: queriesAtOnce(memory, width), segments });
   const attend = attention(options, mask, rotaryTables(graph, options));
   let value = weights.rows(tape, description.embedding, op.reshape(graph, tokens, [rows * width]));
   for (const layer of description.layers) {

@@ -76,7 +76,7 @@ export class AdamW {
   #updateTensor(values: Float32Array, gradient: Float32Array, first: Float32Array, second: Float32Array, rate: number, scale: number): void {
     const { beta1, beta2, epsilon, weightDecay } = this.#settings;
     const correction = rate / (1 - beta1 ** this.#step);
-    const root = Math.sqrt(1 - beta2 ** this.#step);
+    const perRoot = 1 / Math.sqrt(1 - beta2 ** this.#step);
     const kept = 1 - rate * weightDecay;
     for (let index = 0; index < values.length; index += 1) {
       const slope = (gradient[index] ?? 0) * scale;
@@ -84,7 +84,7 @@ export class AdamW {
       const square = beta2 * (second[index] ?? 0) + (1 - beta2) * slope * slope;
       first[index] = mean;
       second[index] = square;
-      values[index] = (values[index] ?? 0) * kept - (correction * mean) / (Math.sqrt(square) / root + epsilon);
+      values[index] = (values[index] ?? 0) * kept - (correction * mean) / (Math.sqrt(square) * perRoot + epsilon);
     }
   }
 }

@@ -2,7 +2,7 @@
  * What a training step will take, computed before it starts, and the cheapest way in time that fits a budget. Counts tensors that are alive at
  * the same moment; measured peaks lie within about a tenth of it (memory.test.ts)
  */
-import { type AdapterShape, adapterShapes, type MemoryPlan, type ModelDescription, weightShapes } from "../models/index.ts";
+import { type AdapterShape, adapterShapes, type MemoryPlan, type ModelDescription, queriesAtOnce, weightShapes } from "../models/index.ts";
 
 export interface TrainingSize {
   readonly description: ModelDescription;
@@ -57,7 +57,7 @@ function layerNumbers({ description, adapter, width }: TrainingSize, plan: Memor
   const [queries, keys] = [headCount * headSize, keyValueHeadCount * headSize];
   // Two norms and two residual sums; queries and keys raw, rotated and turned, values raw and turned; attention's output in both layouts.
   const attention = 4 * hiddenSize + 3 * queries + 5 * keys + 2 * queries;
-  const probabilities = plan.keepProbabilities ? (headCount * (width + Math.min(width, plan.attentionChunk))) / 2 : 0;
+  const probabilities = plan.keepProbabilities ? (headCount * (width + queriesAtOnce(plan, width))) / 2 : 0;
   // Gate, up, the gate's opening, the activation and the product.
   const feedForward = 5 * feedForwardSize;
   const lora = [...(adapter ?? [])].reduce((sum, [, { rank }]) => sum + rank, 0) / description.config.layerCount;
