@@ -249,7 +249,8 @@ function contradictions(settings: RunSettings): readonly { readonly key: string;
   return found;
 }
 
-function lineOfKey(yaml: string, key: string): number {
+/** First line that sets a key of that name; 1 when none does. */
+export function lineOfKey(yaml: string, key: string): number {
   const at = yaml.split("\n").findIndex((line) => new RegExp(`^\\s*(- )?${key}\\s*:`).test(line));
   return at < 0 ? 1 : at + 1;
 }

@@ -1,4 +1,8 @@
 /** What a run file will do, in sentences, before anything is started. */
+import { createAdapter } from "../../engine/models/index.ts";
+import { openModelFolder } from "../models/index.ts";
+import { planMemory } from "./embedded/trainee.ts";
+import { longestSequence } from "./open-run.ts";
 import type { RunSettings, TaskSource } from "./run-file.ts";
 import { algorithmName } from "./run-view.ts";
 
@@ -14,6 +18,21 @@ export function summaryOf(settings: RunSettings): readonly string[] {
     ...(deterministic ? ["Repeats to the bit on this machine."] : []),
     ...(spoiled.length > 0 ? [`A controlled study: ${spoiled.join(", ")}. Its result says nothing about the policy.`] : []),
   ];
+}
+
+/** Rejects with WorkbenchError for a folder that holds no model, and when the training does not fit into its memory. */
+export async function memorySentence(settings: RunSettings, modelFolder: string): Promise<string> {
+  const folder = await openModelFolder(modelFolder);
+  try {
+    const { description } = folder;
+    const { limits, train, seed } = settings;
+    const adapter = train === "weights" ? null : createAdapter(description, train, seed);
+    const size = { limits: { positions: limits.batchTokens, longest: longestSequence(settings) }, memoryBudget: limits.memoryBytes };
+    const { estimate, words } = planMemory(description, adapter, size);
+    return `Training takes about ${Math.ceil(estimate.total / (1 << 20))} MB: ${words}.`;
+  } finally {
+    folder.close();
+  }
 }
 
 function inWords(sources: readonly TaskSource[]): string {

@@ -73,9 +73,9 @@ function settingsOf({ file, folder }: RunRecord): RunSettings | null {
   return reading.ok ? reading.settings : null;
 }
 
-/** `sft, grpo`; a change that the file makes is shown by its name alone. */
+/** `sft, grpo` */
 export function algorithmName({ stages }: RunSettings): string {
-  const names = stages.map((stage) => (stage.kind === "sft" ? "sft" : `${stage.algorithm}${Object.keys(stage.overrides).length > 0 ? "*" : ""}`));
+  const names = stages.map((stage) => (stage.kind === "sft" ? "sft" : stage.algorithm));
   return names.join(", ");
 }
 

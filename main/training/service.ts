@@ -12,10 +12,11 @@ import type { RunFile, TrainingService } from "./contract.ts";
 import { LiveRun } from "./live-run.ts";
 import { closeExperiment } from "./open-run.ts";
 import type { RunRecord } from "./records.ts";
-import { type RunSettings, readRunFile } from "./run-file.ts";
+import { lineOfKey, type RunSettings, readRunFile } from "./run-file.ts";
 import { RunFolder, runFolders } from "./run-folder.ts";
-import { summaryOf } from "./run-summary.ts";
+import { memorySentence, summaryOf } from "./run-summary.ts";
 import { RunHistory, runView, trainingResult } from "./run-view.ts";
+import { checkTaskSources } from "./task-set.ts";
 
 export interface TrainingServiceOptions extends Pick<BasePlaces, "modelsFolder"> {
   readonly store: Store;
@@ -81,14 +82,17 @@ export function createTrainingService(options: TrainingServiceOptions): Training
     }
   }
 
-  async function checkHarnesses({ harnesses: wanted, evaluation }: RunSettings): Promise<void> {
-    for (const id of new Set([...wanted.map((harness) => harness.id), ...(evaluation.harnesses ?? [])])) await harnesses.get(id);
+  /** Everything that the file names is there; resolves with the folder of the model. */
+  async function prepare(settings: RunSettings): Promise<string> {
+    const wanted = [...settings.harnesses.map((harness) => harness.id), ...(settings.evaluation.harnesses ?? [])];
+    for (const id of new Set(wanted)) await harnesses.get(id);
+    await checkTaskSources(settings.tasks, parts.starterTasksFolder);
+    return baseModel(settings.base, places);
   }
 
   async function begin({ yaml, folder: base, seed }: RunFile): Promise<string> {
     const settings = soundSettings(yaml, base);
-    await checkHarnesses(settings);
-    const model = await baseModel(settings.base, places);
+    const model = await prepare(settings);
     const id = newId();
     const folder = new RunFolder(dataFolder, id);
     folder.create();
@@ -110,14 +114,15 @@ export function createTrainingService(options: TrainingServiceOptions): Training
     async check({ yaml, folder }): Promise<TrainingCheck> {
       const reading = readRunFile(yaml, folder);
       if (!reading.ok) return { valid: false, faults: [...reading.faults], summary: [] };
+      const { settings } = reading;
       try {
-        await checkHarnesses(reading.settings);
-        await baseModel(reading.settings.base, places);
+        const model = await prepare(settings);
+        return { valid: true, faults: [], summary: [...summaryOf(settings), await memorySentence(settings, model)] };
       } catch (error) {
         if (!(error instanceof WorkbenchError)) throw error;
-        return { valid: false, faults: [{ line: 1, message: error.message }], summary: [] };
+        const key = error.code === "harness" ? "harnesses" : error.code === "task" ? "tasks" : "base";
+        return { valid: false, faults: [{ line: lineOfKey(yaml, key), message: `${error.message} ${error.remedy}` }], summary: [] };
       }
-      return { valid: true, faults: [], summary: [...summaryOf(reading.settings)] };
     },
     start: begin,
     starterRun(quick) {

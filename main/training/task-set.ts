@@ -45,6 +45,14 @@ export async function readTasks({ train, heldOut }: RunSettings["tasks"], places
   return { train: trained.map(inBrief), heldOut: held.map(inBrief) };
 }
 
+/** The packages that lie on disk already, before a run begins. Rejects with WorkbenchError for a faulty one. */
+export async function checkTaskSources({ train, heldOut = [] }: RunSettings["tasks"], starterTasksFolder: string): Promise<void> {
+  const places = { starterTasksFolder, generated: "" };
+  const onDisk = (sources: readonly TaskSource[]): readonly TaskSource[] => sources.filter((source) => typeof source === "string");
+  await tasksOf(onDisk(train), "train", places);
+  await tasksOf(onDisk(heldOut), "held-out", places);
+}
+
 function inBrief({ path, name, family, maxReward, requiredTools }: Task): RunTask {
   return { path, name, family, maxReward, requiredTools };
 }
@@ -65,12 +73,12 @@ async function foldersOf(source: TaskSource, split: StarterSplit, places: TaskPl
   }
   const folder = source === "starter" ? places.starterTasksFolder : source;
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw new WorkbenchError("usage", `The task folder ${folder} cannot be read.`, "Name a task package, or a folder of packages.", { cause: error });
+    throw new WorkbenchError("task", `The task folder ${folder} cannot be read.`, "Name a task package, or a folder of packages.", { cause: error });
   });
   if (entries.some((entry) => entry.name === "task.toml")) return [folder];
   const packages = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
   if (packages.length > 0) return packages.toSorted();
-  throw new WorkbenchError("usage", `The folder ${folder} holds no task package.`, "Name a task package, or a folder of packages.");
+  throw new WorkbenchError("task", `The folder ${folder} holds no task package.`, "Name a task package, or a folder of packages.");
 }
 
 async function soundTask(folder: string): Promise<Task> {

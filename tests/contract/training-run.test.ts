@@ -47,7 +47,7 @@ seed: 101
 tasks: { train: { starter: { count: 60 } }, heldOut: { starter: { count: 60 } } }
 stages: [{ ${rl}, steps: 5, tasks: 8, group: 8, warmUp: 1 }]
 `);
-    expect(run).toMatchObject({ status: "ended", step: 5, steps: 5, algorithm: "grpo*", problem: null });
+    expect(run).toMatchObject({ status: "ended", step: 5, steps: 5, algorithm: "grpo", problem: null });
     const [before, after] = run.evaluations;
     console.log(`success ${before?.success.mean} → ${after?.success.mean}, paired gain ${run.gain?.mean} [${run.gain?.low}, ${run.gain?.high}]`);
     expect(run.gain?.low).toBeGreaterThan(0);

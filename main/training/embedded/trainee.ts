@@ -1,5 +1,5 @@
 /** The model that a trainer process trains: its parameters, its sessions, its frozen reference. */
-import { type Adapter, createAdapter, loraInput, valueHeadInputs, weightShapes } from "../../../engine/models/index.ts";
+import { type Adapter, createAdapter, loraInput, type ModelDescription, valueHeadInputs, weightShapes } from "../../../engine/models/index.ts";
 import type { Runtime } from "../../../engine/onnx/index.ts";
 import type { NamedArrays } from "../../../engine/optimiser/index.ts";
 import { choosePlan, type MemoryEstimate, SequenceModel, type TrainingSize } from "../../../engine/training/index.ts";
@@ -23,10 +23,7 @@ export function createTrainee(runtime: Runtime, folder: ModelFolder, settings: T
   const { description, weights, weightsFolder } = folder;
   const fresh = settings.lora === null ? null : createAdapter(description, settings.lora, settings.seed);
   const trained = fresh === null ? "weights" : "adapter";
-  const widest = Math.max(settings.limits.positions, settings.limits.longest);
-  const size: TrainingSize = { description, adapter: fresh, trained, weightBytes: 4, rows: 1, width: widest };
-  const chosen = choosePlan(size, settings.memoryBudget);
-  if (chosen === null) throw doesNotFit(settings);
+  const chosen = planMemory(description, fresh, settings);
   const parameters = firstParameters(folder, fresh, settings);
   const shared = { runtime, description, weightsFolder, memory: chosen.plan, withValues: false };
   return {
@@ -38,9 +35,21 @@ export function createTrainee(runtime: Runtime, folder: ModelFolder, settings: T
     reference: new SequenceModel({ ...shared, weights, adapter: null, parameters: new Map(), trained: "adapter", withEntropy: false }),
     parameters,
     estimate: chosen.estimate,
-    plan: inWords(chosen.plan),
+    plan: chosen.words,
     adapter: () => (fresh === null ? null : presentAdapter(fresh, parameters)),
   };
+}
+
+/** Throws WorkbenchError when not even the most frugal way fits the budget. */
+export function planMemory(description: ModelDescription, adapter: Adapter | null, settings: Pick<TrainerSettings, "limits" | "memoryBudget">) {
+  const { positions, longest } = settings.limits;
+  const size: TrainingSize = {
+    ...{ description, adapter, trained: adapter === null ? "weights" : "adapter" },
+    ...{ weightBytes: 4, rows: 1, width: Math.max(positions, longest) },
+  };
+  const chosen = choosePlan(size, settings.memoryBudget);
+  if (chosen === null) throw doesNotFit(settings);
+  return { ...chosen, words: inWords(chosen.plan) };
 }
 
 function firstParameters({ description, weights }: ModelFolder, adapter: Adapter | null, { valueHead }: TrainerSettings): Map<string, Float32Array> {
@@ -65,7 +74,7 @@ function presentAdapter(shape: Adapter, parameters: NamedArrays): Adapter {
   );
 }
 
-function doesNotFit({ memoryBudget, limits }: TrainerSettings): WorkbenchError {
+function doesNotFit({ memoryBudget, limits }: Pick<TrainerSettings, "limits" | "memoryBudget">): WorkbenchError {
   const megabytes = Math.floor(memoryBudget / (1 << 20));
   return new WorkbenchError(
     "unavailable",
