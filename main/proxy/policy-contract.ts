@@ -35,6 +35,7 @@ export interface PolicyInput {
 }
 
 export interface PolicyRegistry {
+  /** The built-in policy, saved endpoints and imported models. */
   list(): readonly PolicyEntry[];
   /** Saves the endpoint; without a kind the server is asked. */
   add(input: PolicyInput): Promise<PolicyEntry>;

@@ -1,5 +1,5 @@
 /** The policies of one data folder. Endpoints are settings in the store; keys stay in the environment. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve as resolvePath } from "node:path";
 import { z } from "zod";
 import { type CaptureLevel, captureLevels } from "../../engine/conversation/index.ts";
@@ -38,6 +38,15 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   const save = (entries: readonly Saved[]): void => store.setSetting(settingKey, JSON.stringify(entries));
   const entry = (known: Saved): PolicyEntry => describe(known.definition, known.capture, false);
   const find = (id: string): Saved | null => saved().find((each) => each.definition.id === id) ?? null;
+
+  /** Models that were imported, by the name that resolves to them. */
+  function imported(): readonly PolicyEntry[] {
+    const folder = options.embedded?.modelsFolder ?? null;
+    if (folder === null || !existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => !name.startsWith(".") && existsSync(join(folder, name, "config.json")))
+      .map((name) => describe({ ...embeddedDefinition(`embedded:${name}`, folder), id: `embedded:${name}` }, "ids+logprobs", false));
+  }
 
   /** Keys that are in use must never be written, wherever a server repeats them. */
   function guardKey(definition: UpstreamDefinition): void {
@@ -96,7 +105,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   }
 
   return {
-    list: () => [describe(builtIn, "ids+logprobs", true), ...saved().map(entry)],
+    list: () => [describe(builtIn, "ids+logprobs", true), ...saved().map(entry), ...imported()],
     async add({ replace, ...input }) {
       if (input.id === builtInId || input.id.startsWith("scripted:"))
         throw new WorkbenchError("usage", `"${input.id}" is the name of the policy that ships.`, "Choose another id.");
@@ -113,6 +122,12 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
       return entry(added);
     },
     remove(id) {
+      if (isEmbedded(id))
+        throw new WorkbenchError(
+          "usage",
+          `${id} is a model folder, not a saved endpoint.`,
+          "Delete its folder to be rid of it; see `openforge policy list`.",
+        );
       if (find(id) === null) throw new WorkbenchError("not-found", `There is no saved policy "${id}".`, "See `openforge policy list`.");
       save(saved().filter((each) => each.definition.id !== id));
     },

@@ -32,6 +32,12 @@ test("four concurrent rollouts of three turns are each one trainable chain with 
     ...{ store: bed.store, policiesFolder: resolve("resources/policies"), env: {} },
     embedded: { samplers, modelsFolder: folder },
   });
+  expect(policies.list().at(-1)).toMatchObject({
+    definition: { id: "embedded:tiny", kind: "embedded" },
+    address: join(folder, "tiny"),
+    takesTokenIds: true,
+  });
+  expect(() => policies.remove("embedded:tiny")).toThrow("is a model folder, not a saved endpoint");
   expect((await policies.probe("embedded:tiny")).capture).toBe("ids+logprobs");
   const upstream = await policies.resolve("embedded:tiny?maxTokens=24&deterministic=true");
   const rollouts = await Promise.all(
