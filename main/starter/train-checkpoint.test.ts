@@ -26,16 +26,17 @@ test("first weights have the spread that they should, and repeat", () => {
   expect(deviation("model.layers.1.mlp.gate_proj.weight")).toBeCloseTo(1 / Math.sqrt(128), 2);
   expect(deviation("model.layers.1.mlp.down_proj.weight")).toBeCloseTo(1 / Math.sqrt(256 * 6), 2);
   expect(new Set(weight("model.norm.weight"))).toEqual(new Set([1]));
-  for (const name of weightShapes(description).keys()) expect(firstWeights(description, 3)(name)).toEqual(weight(name));
+  const again = firstWeights(description, 3);
+  expect([...weightShapes(description).keys()].filter((name) => again(name).some((value, index) => value !== weight(name)[index]))).toEqual([]);
 });
 
 test("a few steps learn something, and the same recipe gives the same bytes", { timeout: 60_000 }, async () => {
-  const recipe = { ...shippedRecipe, steps: 12 };
+  const recipe = { ...shippedRecipe, steps: 10 };
   const losses: number[] = [];
   const [one, two] = [join(folder, "one"), join(folder, "two")];
   await trainStarterCheckpoint(one, recipe, ({ loss }) => losses.push(loss));
   await trainStarterCheckpoint(two, recipe);
-  expect(losses.length).toBe(12);
+  expect(losses.length).toBe(10);
   expect(losses.at(-1)).toBeLessThan(0.7 * (losses[0] ?? 0));
   const bytes = (place: string): Promise<Buffer> => readFile(join(place, "model.safetensors"));
   expect((await bytes(two)).equals(await bytes(one))).toBe(true);

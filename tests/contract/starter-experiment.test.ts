@@ -19,12 +19,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "starter-"));
   local = sandboxProviders({ stateFolder: join(folder, "sandboxes") }).local;
   isolated = (await local.probe()).ready;
-  packages = await generateStarterTasks({ split: "held-out", count: 40, seed: 11, folder: join(folder, "tasks") });
+  packages = await generateStarterTasks({ split: "held-out", count: 25, seed: 11, folder: join(folder, "tasks") });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(starterFamilies)("%s: the gold solution earns 1, nothing earns 0", async (family) => {
-  if (!isolated) return;
+test.for(starterFamilies)("%s: the gold solution earns 1, nothing earns 0", async (family, context) => {
+  if (!isolated) return context.skip("this machine has no local sandbox");
   for (const { folder: path } of packages.filter((each) => each.family === family).slice(0, 2)) {
     const { task } = await checkTask(path);
     if (task === null) throw new Error("a generated package is valid");
@@ -34,8 +34,8 @@ test.each(starterFamilies)("%s: the gold solution earns 1, nothing earns 0", asy
   }
 });
 
-test("the policy that ships acts through all three harnesses: sometimes right, each rollout one chain that can be trained", async () => {
-  if (!isolated) return;
+test("the policy that ships acts through all three harnesses: sometimes right, each rollout one chain that can be trained", async (context) => {
+  if (!isolated) return context.skip("this machine has no local sandbox");
   const workbench: Workbench = await bootWorkbench({ dataFolder: join(folder, "data") });
   try {
     const spec = experimentSpecSchema.parse({
@@ -49,9 +49,9 @@ test("the policy that ships acts through all three harnesses: sometimes right, e
       const solved = rollouts.filter((rollout) => rollout.outcome?.status === "succeeded").length;
       console.log(`${harness}: ${solved} of ${rollouts.length} solved`);
       expect(rollouts.length).toBe(packages.length);
-      // Mediocre on purpose: 40 rollouts lie between these bounds with near certainty when the rate is between 30 and 60 %.
-      expect(solved).toBeGreaterThan(4);
-      expect(solved).toBeLessThan(32);
+      // Mediocre on purpose: between these bounds with near certainty when the rate lies between 35 and 50 %.
+      expect(solved).toBeGreaterThan(2);
+      expect(solved).toBeLessThan(20);
       for (const rollout of rollouts) {
         const { chains, breaks } = rebuildTrajectories(workbench.store, rollout.id);
         expect(chains.length).toBe(1);
