@@ -14,6 +14,7 @@ import { evaluationOf } from "./evaluate.ts";
 import { judge } from "./judge.ts";
 import { longestSequence, type OpenRun } from "./open-run.ts";
 import { metricsOf, rolloutRows, tokenRows, type Update, updatePolicy } from "./policy-update.ts";
+import { evaluationLine, stepLine } from "./progress-lines.ts";
 import type { RlStage } from "./run-file.ts";
 import { planStages, type StageSpan, spanOf, stepsOf } from "./stage-plan.ts";
 import { planEvaluation } from "./step-plan.ts";
@@ -127,7 +128,8 @@ class Loop {
     this.#prune(step);
     this.#control.report(stepLine(record, total));
     this.#control.changed();
-    this.#barren = record.skipped === null ? 0 : this.#barren + 1;
+    // Groups that are all equal are no fault: a step without them is only skipped.
+    this.#barren = taken.reports.length === 0 && taken.measures === null ? this.#barren + 1 : 0;
     if (this.#barren >= barrenLimit) throw barren(record.skipped ?? "");
   }
 
@@ -235,10 +237,7 @@ class Loop {
     );
     folder.writeEvaluation({ ...record, seconds });
     folder.writeRun({ ...folder.readRun(), best: this.#bestStep() });
-    const { n, mean, low, high } = record.view.success;
-    this.#control.report(
-      `evaluation after ${step} steps  success ${percent(mean)} [${percent(low)}, ${percent(high)}]  n ${n}  ${facts.seconds.toFixed(0)} s`,
-    );
+    this.#control.report(evaluationLine(record.view));
     this.#control.changed();
   }
 
@@ -301,15 +300,4 @@ function barren(why: string): WorkbenchError {
     `${barrenLimit} steps in a row trained nothing: ${why}.`,
     "Look at the rollouts of these steps: the reasons why they were left out stand beside them.",
   );
-}
-
-function stepLine({ point, skipped }: ReturnType<typeof stepRecord>, total: number): string {
-  const { step, stage, reward, rollouts, used, loss, seconds, health } = point;
-  const what = skipped === null ? `loss ${loss?.toFixed(4) ?? "–"}` : `not trained: ${skipped}`;
-  const warnings = health.map(({ message }) => `\n      ${message}`).join("");
-  return `step ${step}/${total}  ${stage}  reward ${reward.mean?.toFixed(3) ?? "–"}  used ${used}/${rollouts}  ${what}  ${seconds.total.toFixed(1)} s${warnings}`;
-}
-
-function percent(value: number | null): string {
-  return value === null ? "–" : `${(100 * value).toFixed(1)} %`;
 }
