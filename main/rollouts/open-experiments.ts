@@ -45,7 +45,11 @@ export function createOpenExperiments(
   function start(rollout: RolloutRecord, settings: RunSettings, onEnd: () => void): AddedRollout {
     runner.start(rollout, settings, onEnd);
     const { id } = rollout;
-    return { id, ended: runner.ended(id).then(() => (runner.closing ? null : store.rollout(id))) };
+    const outcome = (): RolloutRecord | null => {
+      const record = store.rollout(id);
+      return record?.phase === "ended" ? record : null;
+    };
+    return { id, ended: runner.ended(id).then(outcome) };
   }
 
   /** Of the policies of these rollouts: held until the last of them has ended. */
@@ -125,7 +129,7 @@ export function createOpenExperiments(
     },
     async closeExperiment(id) {
       const { record, experiment } = required(id);
-      const unfinished = (): readonly RolloutRecord[] => store.rolloutsOf(id).filter((rollout) => rollout.phase !== "ended");
+      const unfinished = (): readonly RolloutRecord[] => store.unfinishedRollouts().filter((rollout) => rollout.experimentId === id);
       await runner.cancel(unfinished().map((rollout) => rollout.id));
       for (const rollout of unfinished()) endCancelled(store, rollout, experiment.rules);
       const at = Date.now();

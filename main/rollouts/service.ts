@@ -114,7 +114,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       const unfinished = store.unfinishedRollouts();
       for (const experiment of store.experiments()) {
         const left = unfinished.filter((rollout) => rollout.experimentId === experiment.id);
-        if (experiment.kind === "training") continue;
+        if (experiment.kind !== "experiment") continue;
         if (experiment.status === "running") await resume(experiment, left);
         if (experiment.status === "cancelled") endLeft(experiment, left);
       }

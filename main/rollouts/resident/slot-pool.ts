@@ -42,6 +42,11 @@ interface IdleSlot {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Slots with one key are alike. */
+function keyOf({ manifest, mount, provider }: SlotRequest): string {
+  return JSON.stringify([provider.kind, provider.isolates, mount.version, residentCommand(manifest)]);
+}
+
 export function createSlotPool(options: SlotPoolOptions): SlotPool {
   const idle = new Map<string, IdleSlot[]>();
   const taken = new Set<Slot>();
@@ -105,7 +110,7 @@ export function createSlotPool(options: SlotPoolOptions): SlotPool {
 
   return {
     async take(request) {
-      const key = JSON.stringify([request.provider.kind, request.mount.version, residentCommand(request.manifest)]);
+      const key = keyOf(request);
       const { slot, served } = takeIdle(key) ?? { slot: await start(request), served: 0 };
       taken.add(slot);
       return {

@@ -7,9 +7,10 @@ import type { ProxyDoor } from "../../proxy/index.ts";
 import type { Sandbox, SandboxProgram } from "../../sandboxes/index.ts";
 import { JsonLines } from "./json-lines.ts";
 
-const readyMs = 20_000;
+/** Generous: on a busy machine all slots start at once. */
+const readyMs = 60_000;
 /** From `stop` to `end`. */
-const stopMs = 5_000;
+const stopMs = 15_000;
 
 export type ResidentExec = Extract<FromResident, { type: "exec" }>;
 export type ResidentResult = Omit<Extract<ToResident, { type: "result" }>, "type" | "session" | "id">;
