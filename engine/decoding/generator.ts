@@ -8,7 +8,7 @@
  */
 import { at } from "../algorithms/index.ts";
 import { seededRandom } from "../statistics/index.ts";
-import type { AdapterFeeds, DecoderModel, LoadedWeights, PolicyVersion } from "./decoder-model.ts";
+import type { AdapterFeeds, DecoderModel } from "./decoder-model.ts";
 import { type Job, newJob } from "./job.ts";
 import { type Lane, LaneTable } from "./lanes.ts";
 import type { ReuseRule } from "./prefixes.ts";
@@ -77,7 +77,7 @@ export class Generator {
   readonly #rule: ReuseRule;
   readonly #lanes: LaneTable;
   readonly #sampler: TokenSampler;
-  readonly #versions = new Map<string, PolicyVersion>();
+  readonly #versions = new Map<string, AdapterFeeds>();
   readonly #waiting: Job[] = [];
   #running = false;
   #counts = { promptTokens: 0, readTokens: 0, sampledTokens: 0, steps: 0 };
@@ -94,23 +94,18 @@ export class Generator {
     return { ...this.#counts };
   }
 
-  /**
-   * Makes a version of the policy known: an adapter over the model's own weights, or weights of its own, which belong to the generator from
-   * then on. Requests under way keep theirs.
-   */
-  publish(version: string, adapter: AdapterFeeds, weights: LoadedWeights = this.#model.baseWeights): void {
+  /** Makes a version of the weights known. Requests under way keep theirs. */
+  publish(version: string, adapter: AdapterFeeds): void {
     if (this.#versions.has(version)) throw new RangeError(`the version ${version} has been published before`);
-    this.#versions.set(version, { adapter, weights });
+    this.#versions.set(version, adapter);
   }
 
-  /** Forgets a version, its weights and what was read under it. Rejects with RangeError while a request uses it. */
-  async retire(version: string): Promise<void> {
+  /** Forgets a version and what was read under it. Throws RangeError while a request uses it. */
+  retire(version: string): void {
     const inUse = [...this.#waiting, ...this.#lanes.jobs].some((job) => job.request.version === version);
     if (inUse) throw new RangeError(`the version ${version} is in use`);
-    const weights = this.#versions.get(version)?.weights;
     this.#versions.delete(version);
     this.#lanes.forget(version);
-    if (weights !== undefined && weights !== this.#model.baseWeights) await this.#model.unloadWeights(weights);
   }
 
   /** Rejects with ContextOverflow, with the signal's reason when aborted, or with what the runtime says. */
@@ -171,23 +166,25 @@ export class Generator {
     }
   }
 
-  /** Chunks of the prompts that have waited longest, as many as are read between two steps. */
+  /** The prompts that have waited longest, as much of them as is read between two steps. */
   async #readPrompts(): Promise<void> {
     let tokens = 0;
     for (const { lane, job } of this.#lanes.busy) {
-      if (tokens >= readBetweenSteps) return;
-      if (job.read < job.request.promptIds.length) tokens += await this.#readChunk(lane, job);
+      while (job.read < job.request.promptIds.length) {
+        if (tokens >= readBetweenSteps) return;
+        tokens += await this.#readChunk(lane, job);
+      }
     }
   }
 
   async #readChunk(lane: Lane, job: Job): Promise<number> {
     const { promptIds, version } = job.request;
     const { chunk } = this.#options;
-    if (job.read === job.reused) this.#lanes.catchUp(lane, job, this.#rule);
+    this.#lanes.catchUp(lane, job, this.#rule);
     const start = job.read;
     const end = Math.min(promptIds.length, start + chunk);
     const tokens = promptIds.slice(start, end);
-    const logits = await this.#model.prefill(lane.index, start, tokens, this.#policy(version));
+    const logits = await this.#model.prefill(lane.index, start, tokens, this.#adapter(version));
     lane.hold(tokens, tokens.length === chunk && start % chunk === 0);
     job.read = end;
     this.#counts.readTokens += end - start;
@@ -207,7 +204,7 @@ export class Generator {
     const logits = await this.#model.decode(
       tokens,
       lanes.map((lane) => lane.length),
-      this.#policy(version),
+      this.#adapter(version),
     );
     this.#counts.steps += 1;
     const size = this.#model.vocabularySize;
@@ -233,9 +230,9 @@ export class Generator {
     });
   }
 
-  #policy(version: string): PolicyVersion {
-    const policy = this.#versions.get(version);
-    if (policy === undefined) throw new RangeError(`the version ${version} has not been published`);
-    return policy;
+  #adapter(version: string): AdapterFeeds {
+    const adapter = this.#versions.get(version);
+    if (adapter === undefined) throw new RangeError(`the version ${version} has not been published`);
+    return adapter;
   }
 }

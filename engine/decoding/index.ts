@@ -1,4 +1,4 @@
-export { type AdapterFeeds, adapterFeeds, DecoderModel, type DecoderModelOptions, type LoadedWeights, type PolicyVersion } from "./decoder-model.ts";
+export { type AdapterFeeds, adapterFeeds, DecoderModel, type DecoderModelOptions } from "./decoder-model.ts";
 export { ContextOverflow, type Generation, type GenerationRequest, Generator, type GeneratorCounts, type GeneratorOptions } from "./generator.ts";
 export { KeyValueCache } from "./key-value-cache.ts";
 export { plainSampling, type SampledToken, type SamplingSettings, TokenSampler } from "./sampling.ts";

@@ -105,9 +105,9 @@ export class LaneTable {
       const length = other === lane ? 0 : reusableLength(other, version, promptIds, rule);
       if (length <= lane.length) continue;
       this.#cache.copyPrefix(other.index, lane.index, length);
-      lane.begin(version, other, length);
-      job.reused = length;
+      job.reused += length - lane.length;
       job.read = length;
+      lane.begin(version, other, length);
     }
   }
 

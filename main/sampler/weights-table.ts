@@ -11,8 +11,10 @@ import type { Runtime } from "../../engine/onnx/index.ts";
 import { type ModelFolder, openFile, openModelFolder } from "../models/index.ts";
 import type { SamplerOptions, WeightsSource, WeightsVersion } from "./protocol.ts";
 
-/** Tokens of a prompt that are read at once. Small, so that others' answers go on; deterministic runs pad the last piece. */
+/** Tokens of a prompt that are read at once. Small, so that others' answers go on. */
 const chunkTokens = 128;
+/** Deterministic runs reuse whole chunks only; where prompts are short, so are chunks. */
+const shortChunk = { tokens: 32, contextWindow: 1024 };
 
 interface Engine {
   readonly decoder: DecoderModel;
@@ -150,9 +152,9 @@ export class WeightsTable {
   async #open(model: ModelFolder, adapter: AdapterShape | null): Promise<Engine> {
     const { lanes, deterministic, parkedBytes, contextWindow } = this.#options;
     // One place of a lane always stays free.
-    const capacity = Math.ceil((contextWindow + 1) / chunkTokens) * chunkTokens;
-    const decoder = await DecoderModel.open({ ...model, runtime: this.#runtime, adapter, lanes, capacity });
-    return { decoder, generator: new Generator(decoder, { deterministic, parkedBytes, chunk: chunkTokens }) };
+    const decoder = await DecoderModel.open({ ...model, runtime: this.#runtime, adapter, lanes, capacity: contextWindow + 1 });
+    const chunk = deterministic && contextWindow <= shortChunk.contextWindow ? shortChunk.tokens : chunkTokens;
+    return { decoder, generator: new Generator(decoder, { deterministic, parkedBytes, chunk }) };
   }
 
   async #readAdapter(folder: string): Promise<Adapter> {

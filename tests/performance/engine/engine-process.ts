@@ -45,21 +45,21 @@ async function decoding(runtime: Runtime, folder: ModelFolder, job: Job & { task
   const { lanes, prompt, steps } = job;
   const adapter = adapterOf(folder, job.rank);
   const model = await DecoderModel.open({ ...folder, runtime, adapter, lanes, capacity: prompt + steps });
-  const version = { weights: model.baseWeights, adapter: adapterFeeds(adapter ?? new Map()) };
+  const feeds = adapterFeeds(adapter ?? new Map());
   const token = (lane: number, position: number): number => tokenAt(lane * (prompt + steps) + position, model.vocabularySize);
   for (let lane = 0; lane < lanes; lane += 1) {
     await model.prefill(
       lane,
       0,
       Int32Array.from({ length: prompt }, (_unused, position) => token(lane, position)),
-      version,
+      feeds,
     );
   }
   return async () => {
     let check = Number.NaN;
     for (let position = prompt; position < prompt + steps; position += 1) {
       const tokens = Int32Array.from({ length: lanes }, (_unused, lane) => token(lane, position));
-      const logits = await model.decode(tokens, Array<number>(lanes).fill(position), version);
+      const logits = await model.decode(tokens, Array<number>(lanes).fill(position), feeds);
       check = logits[0] ?? Number.NaN;
     }
     return { units: lanes * steps, check };
@@ -72,12 +72,12 @@ const chunk = 128;
 async function reading(runtime: Runtime, folder: ModelFolder, job: Job & { task: "reading" }): Promise<Block> {
   const adapter = adapterOf(folder, job.rank);
   const model = await DecoderModel.open({ ...folder, runtime, adapter, lanes: 1, capacity: job.prompt });
-  const version = { weights: model.baseWeights, adapter: adapterFeeds(adapter ?? new Map()) };
+  const feeds = adapterFeeds(adapter ?? new Map());
   const tokens = Int32Array.from({ length: job.prompt }, (_unused, position) => tokenAt(position, model.vocabularySize));
   return async () => {
     let check = Number.NaN;
     for (let start = 0; start < tokens.length; start += chunk) {
-      const logits = await model.prefill(0, start, tokens.subarray(start, start + chunk), version);
+      const logits = await model.prefill(0, start, tokens.subarray(start, start + chunk), feeds);
       check = logits[0] ?? Number.NaN;
     }
     return { units: job.prompt, check };
