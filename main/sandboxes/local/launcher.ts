@@ -11,7 +11,7 @@ import { killQuietly } from "./host-processes.ts";
 import { type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";
 
 /** With nothing running for so long, the process ends; the next launch starts another. */
-const idleMs = 20_000;
+const idleMs = 5_000;
 const complaintLimit = 2_000;
 
 export interface LaunchRequest {
