@@ -1,4 +1,7 @@
-/** `npm run bench -- [NAME…] [--json]`: the benchmarks of this folder, each figure beside its reference. */
+/**
+ * `npm run bench -- [NAME…] [--json]`: the benchmarks of this folder, each figure beside its reference. A name stands for all that begin with it
+ * and a dash: `engine` for `engine-training` and its siblings.
+ */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +17,8 @@ async function main(words: readonly string[]): Promise<number> {
   const names = (await readdir(folder))
     .filter((file) => file.endsWith(".ts") && file !== "run.ts" && !file.endsWith(".test.ts"))
     .map((file) => file.slice(0, -3));
-  const unknown = wanted.filter((name) => !names.includes(name));
+  const covers = (word: string, name: string): boolean => name === word || name.startsWith(`${word}-`);
+  const unknown = wanted.filter((word) => !names.some((name) => covers(word, name)));
   if (unknown.length > 0) {
     note(`There is no benchmark ${unknown.join(", ")}; there are ${names.sort().join(", ")}.\nUsage: npm run bench -- [NAME…] [--json]`);
     return 2;
@@ -22,7 +26,7 @@ async function main(words: readonly string[]): Promise<number> {
   const rows: BenchmarkRow[] = [];
   let failed = 0;
   for (const name of names.sort()) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    if (wanted.length > 0 && !wanted.some((word) => covers(word, name))) continue;
     note(`${name} …`);
     try {
       const { benchmark } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as { benchmark: Benchmark };
