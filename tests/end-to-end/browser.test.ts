@@ -35,10 +35,10 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     expect(workbench.complaints).toEqual([]);
   });
 
-  test("an empty data folder shows the first-run screen; one click runs the starter experiment to its end", async () => {
+  test("an empty data folder shows the first-run screen; one command runs the starter tasks to their end", async () => {
     await runs.firstRun.waitFor();
     await workbench.screenshot(`${shots}/first-run.png`);
-    await runs.runStarter();
+    await runs.runStarterTasks();
     await runs.withOutcome("succeeded").nth(5).waitFor({ timeout: 120_000 });
     expect(await runs.rollouts.count()).toBe(6);
     await workbench.screenshot(`${shots}/runs.png`);

@@ -48,11 +48,11 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
     data.remove();
   });
 
-  test("opens at the first-run screen and runs the starter experiment by one click", async () => {
+  test("opens at the first-run screen and runs the starter tasks by one command", async () => {
     const runs = new RunsPage(workbench);
     await runs.firstRun.waitFor();
     await workbench.screenshot(`${shots}/first-run.png`);
-    await runs.runStarter();
+    await runs.runStarterTasks();
     await runs.withOutcome("succeeded").nth(5).waitFor({ timeout: 120_000 });
     await workbench.screenshot(`${shots}/runs.png`);
     expect(workbench.complaints).toEqual([]);

@@ -144,6 +144,7 @@ export function Chart(props: ChartProps) {
   const painted = useMemo(() => groups.map((group) => paintedGroup(group, domain, count, smoothing)), [groups, domain, count, smoothing]);
   const axis = useMemo(() => axisFor(painted), [painted]);
   const plot = useMemo<Plot>(() => ({ width, height, domain, axis, count }), [width, height, domain, axis, count]);
+  const isEmpty = painted.every((group) => group.mean.every(Number.isNaN));
   const shown = cursor ?? selected;
   const stepAt = (event: React.PointerEvent | React.MouseEvent): number => {
     const left = event.currentTarget.getBoundingClientRect().left + gutter;
@@ -172,7 +173,12 @@ export function Chart(props: ChartProps) {
         onClick={(event) => onSelect(stepAt(event))}
       >
         <Curves plot={plot} painted={painted} />
-        {axis.ticks.map((tick) => (
+        {isEmpty && (
+          <span className="absolute inset-0 grid place-items-center text-2xs text-muted" style={{ left: gutter, bottom }}>
+            no values yet
+          </span>
+        )}
+        {(isEmpty ? [] : axis.ticks).map((tick) => (
           <span
             key={tick}
             className="absolute left-0 w-9 -translate-y-1/2 text-right text-3xs text-(--of-axis) tabular-nums"

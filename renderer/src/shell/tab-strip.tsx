@@ -27,6 +27,7 @@ function TabHandle({ tab, on }: { readonly tab: Tab; readonly on: boolean }) {
   const { glyph, title } = lookOf(tab);
   return (
     <div
+      role="presentation"
       className={`relative flex min-w-0 items-center border-r border-line text-xs ${
         on ? "-mb-px bg-surface text-fg before:absolute before:inset-x-0 before:top-0 before:h-0.5 before:bg-accent" : "text-secondary hover:bg-hover"
       }`}
@@ -49,7 +50,9 @@ function TabHandle({ tab, on }: { readonly tab: Tab; readonly on: boolean }) {
       <button
         type="button"
         tabIndex={-1}
-        aria-label={`Close ${title}`}
+        // A tab list holds tabs alone; the keyboard closes with the command "Close tab".
+        aria-hidden="true"
+        title={`Close ${title}`}
         onClick={() => closeTab(tab.key)}
         className="mr-1.5 grid size-5 place-items-center rounded-1 opacity-75 hover:bg-pressed"
       >
@@ -75,16 +78,18 @@ export function TabStrip() {
   const tabs = useWorkspace((state) => state.tabs);
   const active = useWorkspace((state) => state.active);
   return (
-    <div
-      role="tablist"
-      aria-label="Open places"
-      tabIndex={-1}
-      onKeyDown={moveAlong}
-      className="flex min-w-0 items-stretch overflow-x-auto overflow-y-hidden border-b border-line bg-chrome [scrollbar-width:none]"
-    >
-      {tabs.map((tab) => (
-        <TabHandle key={tab.key} tab={tab} on={tab.key === active} />
-      ))}
-    </div>
+    <nav aria-label="Open places" className="min-w-0 border-b border-line bg-chrome">
+      <div
+        role="tablist"
+        aria-label="Open places"
+        tabIndex={-1}
+        onKeyDown={moveAlong}
+        className="flex h-full min-w-0 items-stretch overflow-x-auto overflow-y-hidden [scrollbar-width:none]"
+      >
+        {tabs.map((tab) => (
+          <TabHandle key={tab.key} tab={tab} on={tab.key === active} />
+        ))}
+      </div>
+    </nav>
   );
 }

@@ -15,8 +15,13 @@ export class RunsPage {
   get firstRun(): Locator {
     return this.page.getByRole("heading", { name: "Two things to try first" });
   }
+  /** Trains the starter policy. */
   runStarter(): Promise<void> {
     return this.page.getByRole("button", { name: "Run starter" }).click();
+  }
+  /** Every starter task once, with the scripted policy. */
+  runStarterTasks(): Promise<void> {
+    return this.workbench.command("Run the starter tasks once");
   }
   openRecording(): Promise<void> {
     return this.page.getByRole("button", { name: "Open recording" }).click();

@@ -2,6 +2,7 @@
  * The window as a test drives it. Selectors live in this folder and nowhere else. `open` fails the test at its end when the page
  * threw, logged an error or had a request refused.
  */
+import axe from "axe-core";
 import type { Browser, Locator, Page, WebSocketRoute } from "playwright-core";
 import { chromium } from "playwright-core";
 
@@ -27,7 +28,7 @@ export interface WindowOptions {
   readonly holdsConnection?: boolean;
 }
 
-export type ScreenName = "Runs" | "Tasks" | "Harnesses" | "Settings";
+export type ScreenName = "Runs" | "Tasks" | "Harnesses" | "Compare" | "Train" | "Settings";
 
 export class WorkbenchPage {
   readonly page: Page;
@@ -110,6 +111,14 @@ export class WorkbenchPage {
 
   get toasts(): Locator {
     return this.page.locator("ul[aria-live=polite] > li");
+  }
+
+  /** What the accessibility rules of axe-core say against the page as it stands: rule and element. */
+  async accessibilityFaults(): Promise<readonly string[]> {
+    await this.page.evaluate(axe.source);
+    return this.page.evaluate<string[]>(
+      `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ": " + target.join(" "))))`,
+    );
   }
 
   async screenshot(path: string): Promise<void> {

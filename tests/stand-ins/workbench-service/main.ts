@@ -55,8 +55,11 @@ const shown = values.empty
 const experiments = shown.map((each) => each.experiment);
 const rollouts = new Map(shown.flatMap((each) => each.rollouts.map((rollout) => [rollout.id, rollout] as const)));
 
+const ended = [...rollouts.values()].find(({ status, chains }) => status === "succeeded" && chains > 0);
+
 function find(id: string): RolloutView {
-  const rollout = rollouts.get(id);
+  // Steps and comparisons name rollouts beyond those of the lists: each looks like an ended one.
+  const rollout = rollouts.get(id) ?? (/^r-[0-9a-f]{8}$/.test(id) && ended !== undefined ? { ...ended, id } : undefined);
   if (rollout === undefined)
     throw new ORPCError("WORKBENCH", { message: `There is no rollout ${id}.`, data: { code: "not-found", remedy: "See Runs.", exitCode: 2 } });
   return rollout;
@@ -90,11 +93,7 @@ const probed = (id: string): HarnessView => {
 const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: null, seconds: 8.4, ok: true, detail: null };
 
 const os = implement(contract);
-const training = sampleTraining(
-  os,
-  values.empty,
-  [...rollouts.values()].flatMap(({ id, status, chains }) => (status !== null && chains > 0 ? [id] : [])),
-);
+const training = sampleTraining(os, values.empty);
 const router = os.router({
   system: {
     info: os.system.info.handler(() => ({

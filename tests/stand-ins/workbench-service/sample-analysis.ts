@@ -55,12 +55,12 @@ function rolloutsOf(experiment: string): readonly ComparableRollout[] {
       policy: "qwen3-4b-forge",
       step: null,
     };
-    return chances.slice(0, experiment === "e-3" ? 3 : 9).flatMap(([task, chance]) =>
+    return chances.slice(0, experiment === "e-3" ? 3 : 9).flatMap(([task, chance], number) =>
       Array.from({ length: perTask }, (_, index): ComparableRollout => {
         const infrastructure = (harness === "openclaw" && task === "merge-changelog") || random() < 0.04;
         const succeeded = random() < Math.max(0.03, chance - loss * (0.4 + random()));
         return {
-          id: `r-8c3${((index * 7 + task.length + side) % 16).toString(16)}`,
+          id: `r-${(0x8c300000 + (side * 16 + number) * 0x100 + index + experiment.charCodeAt(2) * 0x10000).toString(16)}`,
           column,
           task,
           index,

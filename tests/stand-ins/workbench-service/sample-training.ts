@@ -216,8 +216,7 @@ function runOf(shape: Shape): TrainingRunView {
   };
 }
 
-/** `rollouts`: ids that the stand-in's store knows, so that a square opens something. */
-function detailOf(run: TrainingRunView, step: number, rollouts: readonly string[]): TrainingStepDetail | null {
+function detailOf(run: TrainingRunView, step: number): TrainingStepDetail | null {
   const point = run.points.find((each) => each.step === step);
   if (point === undefined) return null;
   const random = randomFrom(step * 17 + run.seed);
@@ -232,10 +231,7 @@ function detailOf(run: TrainingRunView, step: number, rollouts: readonly string[
       return rewards.map((reward, index) => {
         const lost = group === 5 && index === 6;
         return {
-          rollout:
-            rollouts[(group * 8 + index) % Math.max(1, rollouts.length)] === undefined || group > 0
-              ? `r-${step}-${group}-${index}`
-              : (rollouts[index % rollouts.length] ?? ""),
+          rollout: `r-${(0x70000000 + step * 0x1000 + group * 8 + index).toString(16)}`,
           task,
           harness: "react",
           group: `${step}.0.${group}`,
@@ -291,7 +287,7 @@ function startedRun(seed: number): TrainingRunView {
   };
 }
 
-export function sampleTraining(os: Implementer, empty: boolean, rollouts: readonly string[]) {
+export function sampleTraining(os: Implementer, empty: boolean) {
   const runs = new Map((empty ? [] : shapes).map((shape) => [shape.id, runOf(shape)]));
   const find = (id: string): TrainingRunView => {
     const run = runs.get(id);
@@ -350,7 +346,7 @@ export function sampleTraining(os: Implementer, empty: boolean, rollouts: readon
     checkpoint: os.training.checkpoint.handler(() => ({})),
     cancel: os.training.cancel.handler(({ input }) => setStatus(input.id, "cancelled")),
     step: os.training.step.handler(({ input }) => {
-      const detail = detailOf(find(input.id), input.step, rollouts);
+      const detail = detailOf(find(input.id), input.step);
       if (detail !== null) return detail;
       throw new ORPCError("WORKBENCH", {
         message: `There is no step ${input.step}.`,

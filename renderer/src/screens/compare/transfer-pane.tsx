@@ -23,7 +23,7 @@ function Matrix({ matrix }: { readonly matrix: TransferMatrix }) {
         <table className="w-full table-fixed border-collapse text-xs" style={{ minWidth: `${8 + matrix.harnesses.length * 6}rem` }}>
           <thead>
             <tr>
-              <th className="w-28" aria-label="Trained in" />
+              <td className="w-28" />
               {matrix.harnesses.map((harness) => (
                 <th key={harness} scope="col" className="truncate px-1 py-1.5 font-strong">
                   {harness}

@@ -196,6 +196,7 @@ export function HarnessesScreen() {
           return <Empty title="No harness manifests" text="A manifest (YAML) in resources/harnesses or in the data folder makes a harness." />;
         return (
           <div className="flex min-h-0 flex-1">
+            <h1 className="sr-only">Harnesses</h1>
             <Pane label="Harnesses" className="flex-1">
               <div className={`${columns} h-row-header flex-none border-b border-line bg-header text-2xs font-medium text-muted`}>
                 <span>Harness</span>

@@ -38,7 +38,7 @@ export function RunFileEditor({ value, onChange, faults }: EditorProps) {
         <pre
           ref={gutter}
           aria-hidden="true"
-          className="m-0 w-10 flex-none overflow-hidden bg-sunken py-2 text-right text-xs leading-[1.125rem] text-code-line select-none"
+          className="m-0 w-10 flex-none overflow-hidden bg-sunken py-2 text-right text-xs leading-[1.125rem] text-muted select-none"
         >
           {Array.from({ length: lines }, (_, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines are numbered

@@ -48,6 +48,7 @@ export function RunsScreen() {
 
   return (
     <>
+      <h1 className="sr-only">Runs</h1>
       <div
         className="flex min-h-toolbar flex-none items-center gap-2 border-b border-line px-3"
         data-pane

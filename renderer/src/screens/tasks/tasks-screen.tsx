@@ -173,6 +173,7 @@ export function TasksScreen() {
         const open = tasks.find((task) => task.path === path) ?? tasks[0] ?? null;
         return (
           <div className="flex min-h-0 flex-1">
+            <h1 className="sr-only">Tasks</h1>
             <Pane label="Task list" className="flex-none slim:w-44!" style={{ width: size }}>
               <TaskList tasks={tasks} open={open} />
             </Pane>

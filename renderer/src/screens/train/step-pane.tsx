@@ -131,6 +131,7 @@ function GroupRow({
 
 /** Arrows walk over the squares: left and right in a group, up and down between groups. */
 function moved(groups: readonly StepGroup[], chosen: StepRollout | null, key: string): StepRollout | null {
+  if (!key.startsWith("Arrow")) return null;
   const row = groups.findIndex((group) => group.rollouts.some((rollout) => rollout === chosen));
   const column = chosen === null ? 0 : (groups[row]?.rollouts.indexOf(chosen) ?? 0);
   const down = { ArrowDown: 1, ArrowUp: -1 }[key] ?? 0;

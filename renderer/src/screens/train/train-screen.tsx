@@ -9,6 +9,7 @@ import { SidePane } from "../../parts/side-pane.tsx";
 import { Splitter, usePaneSize } from "../../parts/splitter.tsx";
 import { Boundary, Empty, Failed, Loading } from "../../parts/states.tsx";
 import { useMedia } from "../../parts/use-media.ts";
+import { invalidate } from "../../service/queries.ts";
 import { useQueries, useQuery } from "../../service/use-query.ts";
 import { type TrainingRunView, trainingQuery, trainingsQuery } from "../../service/views.ts";
 import type { TrainPlace } from "../../state/places.ts";
@@ -151,6 +152,21 @@ function useDrawn(runs: readonly TrainingRunView[], open: TrainingRunView) {
   };
 }
 
+const askAgainAfter = 3000;
+
+/** A run tells of its steps; what it does between them (collecting 37 of 128) is asked for while it is looked at. */
+function useActivity({ id, status }: TrainingRunView): void {
+  const goesOn = isUnderWay(status);
+  useEffect(() => {
+    if (!goesOn) return undefined;
+    const timer = setInterval(() => {
+      invalidate("trainings");
+      invalidate(`training:${id}`);
+    }, askAgainAfter);
+    return () => clearInterval(timer);
+  }, [id, goesOn]);
+}
+
 const leftPane = { name: "configurations", initial: 216, least: 200, most: 376 };
 
 function Open({
@@ -173,6 +189,7 @@ function Open({
   };
   const last = open.points.at(-1)?.step ?? 0;
   useEffect(() => titleTab("train", open.name), [open.name]);
+  useActivity(open);
   useCommands({
     ...(last > 0
       ? {
