@@ -8,7 +8,8 @@ const run = promisify(execFile);
 export async function plainDocker(image: string, commands: readonly string[]): Promise<number> {
   const startedAt = performance.now();
   const limits = ["--network", "none", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--memory", "4g", "--pids-limit", "1024"];
-  const { stdout } = await run("docker", ["run", "--detach", "--init", ...limits, image, "sleep", "600"]);
+  const main = "echo 'a note' > /app/note.txt; exec sleep 600";
+  const { stdout } = await run("docker", ["run", "--detach", "--init", "--workdir", "/app", ...limits, image, "sh", "-c", main]);
   const container = stdout.trim();
   try {
     for (const command of commands) await run("docker", ["exec", container, "bash", "-c", command]);
