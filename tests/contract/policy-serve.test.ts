@@ -93,6 +93,28 @@ describe("chat completions", () => {
   });
 });
 
+test("calls of tools are parsed, their text is not shown twice", async () => {
+  // The starter policy knows the words of `react` and of its own tasks, and no others.
+  const starter = await openLocalPolicy("resources/policies/starter", { dataFolder: folder, lanes: 1 });
+  const description = "Runs a command in a new bash and returns what it prints, with its exit code when that is not 0.";
+  const bash = { name: "bash", description, parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } };
+  const system = "You are an agent in a shell. Use the tools to do the task. When it is done, answer in words, without a tool call.";
+  const open = await servePolicy(starter, { port: 0, version: "0" });
+  const asked = [
+    { role: "system", content: system },
+    { role: "user", content: "Write the words boat lamp to stone.txt\n\nWhen it is done, answer: Done." },
+  ];
+  const body = { model: "starter", messages: asked, tools: [{ type: "function", function: bash }], temperature: 0, max_tokens: 40 };
+  const reply = (await (await fetch(`${open.url}/chat/completions`, { method: "POST", body: JSON.stringify(body) })).json()) as Reply;
+  const none = await fetch(`${open.url}/chat/completions`, { method: "POST", body: JSON.stringify({ ...body, tool_choice: "none" }) });
+  await open.close();
+  await starter.close();
+  expect(reply.choices[0]).toMatchObject({ finish_reason: "tool_calls", message: { content: null } });
+  const [call] = reply.choices[0].message?.tool_calls ?? [];
+  expect(call).toMatchObject({ type: "function", function: { name: "bash", arguments: expect.stringMatching(/^\{"command":".+"\}$/) } });
+  expect(none.status).toBe(200);
+});
+
 describe("completions", () => {
   test("take ids or a text; what is given back fits together", async () => {
     const prompt = [...policy.text.tokenizer.encode("how many boats?")];
