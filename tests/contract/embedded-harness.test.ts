@@ -1,13 +1,12 @@
 /** A real pretrained model of this machine drives real harnesses: what it samples is recorded and trainable, whatever the reward. */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { experimentSpecSchema } from "../../main/api/views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
-import { importGguf } from "../../main/models/index.ts";
 import { rebuildTrajectories } from "../../main/trajectories/index.ts";
+import { smallModel } from "./small-model.ts";
 import { writeSmallTask } from "./small-task.ts";
 
 let folder = "";
@@ -20,18 +19,6 @@ afterAll(async () => {
   await workbench.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function smallModel(): Promise<string | null> {
-  let file: string;
-  try {
-    file = execFileSync(process.execPath, ["tests/house/small-model.mjs"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return null;
-  }
-  const model = join(dirname(file), "SmolLM2-135M-Instruct");
-  if (!existsSync(model)) await importGguf(file, model);
-  return model;
-}
 
 // Codex's own prompt has 4,300 tokens: reading it is most of the time.
 test.for(["react", "codex"])("SmolLM2 drives %s in a local sandbox", { timeout: 400_000 }, async (harness, context) => {

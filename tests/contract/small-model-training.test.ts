@@ -2,10 +2,9 @@
  * A real pretrained model learns here: from fifty short chats the loss on held-out chats falls, and the adapter leaves as PEFT names it; from
  * a reward alone its answers get more of what is rewarded.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Matrix } from "../../engine/algorithms/index.ts";
 import { plainSampling } from "../../engine/decoding/index.ts";
@@ -13,24 +12,13 @@ import { deriveSeed } from "../../engine/statistics/index.ts";
 import { loadTokenizer } from "../../engine/tokenizers/index.ts";
 import { namedAlgorithms } from "../../engine/training/index.ts";
 import { readSafetensors } from "../../engine/weights/index.ts";
-import { importGguf, openFile } from "../../main/models/index.ts";
+import { openFile } from "../../main/models/index.ts";
 import { baseVersion, openSampler } from "../../main/sampler/index.ts";
 import { openEmbeddedTrainer } from "../../main/training/index.ts";
+import { smallModel } from "./small-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "of-sft-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function smallModel(): Promise<string | null> {
-  let file: string;
-  try {
-    file = execFileSync(process.execPath, ["tests/house/small-model.mjs"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return null;
-  }
-  const model = join(dirname(file), "SmolLM2-135M-Instruct");
-  if (!existsSync(model)) await importGguf(file, model);
-  return model;
-}
 
 /** A made-up fact in a fixed form: what is learned is the form, so other facts get likelier too. */
 function chat(index: number): { readonly prompt: string; readonly answer: string } {
