@@ -31,6 +31,10 @@ describe("toolFailed", () => {
     ["Exit code: 0\nOutput:\nfatal error in the log", false],
     ["Chunk ID: 1\nProcess exited with code 127\nOutput:\n", true],
     ["exit=1", true],
+    ["exit=0 total 3\n[exit 1]", false],
+    ["exit=127 sh: x: not found", true],
+    ["Observation: nothing", false],
+    ["Observation (exit 2): ls: no such file", true],
     ["Exit code 1\nnpm ERR!", true],
     ["<returncode>0</returncode>\n<output>\nerror\n</output>", false],
     ["<returncode>2</returncode>\n<output></output>", true],
@@ -69,24 +73,34 @@ describe("behaviourOf", () => {
 
   test("coverage counts tools by name and programs run through a shell", () => {
     const uses = [bash("cd /app && FOO=1 git log | head -3"), { tool: "search", arguments: "{}", result: "", failed: false }];
-    expect(behaviourOf(rollout({ uses, requiredTools: ["git", "search", "make"] }))).toMatchObject({
+    expect(behaviourOf(rollout({ uses, requiredTools: [["git"], ["search"], ["make"]] }))).toMatchObject({
       requiredToolCoverage: 2 / 3,
       fullToolCoverage: 0,
     });
-    expect(behaviourOf(rollout({ uses, requiredTools: ["git"] }))).toMatchObject({ requiredToolCoverage: 1, fullToolCoverage: 1 });
+    expect(behaviourOf(rollout({ uses, requiredTools: [["git"]] }))).toMatchObject({ requiredToolCoverage: 1, fullToolCoverage: 1 });
     expect(behaviourOf(rollout({ uses }))).toMatchObject({ requiredToolCoverage: null, fullToolCoverage: null });
-    expect(behaviourOf(rollout({ uses: [bash("echo 'git is a program'")], requiredTools: ["git"] })).requiredToolCoverage).toBe(0);
+    const served = { tool: "mcp__warehouse__list_items", arguments: "{}", result: "", failed: false };
+    expect(behaviourOf(rollout({ uses: [served], requiredTools: [["warehouse"]] })).fullToolCoverage).toBe(1);
+    expect(behaviourOf(rollout({ uses: [{ ...served, tool: "list_items" }], requiredTools: [["warehouse", "list_items"]] })).fullToolCoverage).toBe(
+      1,
+    );
+    expect(behaviourOf(rollout({ uses: [bash("echo 'git is a program'")], requiredTools: [["git"]] })).requiredToolCoverage).toBe(0);
   });
 
   test.each<[string, readonly string[], number | null]>([
-    ["reads back", ["echo hi > a.txt", "cat a.txt"], 1],
-    ["tests", ["sed -i s/a/b/ x.py", "python -m pytest -q"], 1],
+    ["reads back", ["echo hi > a.txt", "cat a.txt"], 1 / 2],
+    ["tests", ["sed -i s/a/b/ x.py", "python -m pytest -q"], 1 / 2],
     ["only reads before", ["cat a.txt", "echo hi > a.txt"], 0],
-    ["changes twice, then reads", ["mv a b", "mv b c", "ls", "wc -l c"], 2 / 3],
+    ["changes twice, then reads", ["mv a b", "mv b c", "ls", "wc -l c"], 2 / 4],
     ["never changes", ["ls", "cat a 2>/dev/null", "grep -n x a 2>&1"], null],
     ["a comparison is no redirection", ["awk '$1 > 3' a", "ls"], null],
-    ["git", ["git revert --no-edit HEAD", "git status"], 1],
-    ["here-document", ["cat > a <<'EOF'\nrm -rf /\nEOF", "diff a b"], 1],
+    ["git", ["git -c user.name=A revert --no-edit HEAD", "git status"], 1 / 2],
+    ["here-document", ["cat > a <<'EOF'\nrm -rf /\nEOF", "diff a b"], 1 / 2],
+    ["changes and tests at once", ["cat > a.mjs <<'END'\nlet x;\nEND\ncd /app && node --test 2>&1 | tail"], 1],
+    ["reads, then changes at once", ["cat a && rm a"], 0],
+    ["a program on the command line reads", ["echo 1 > a", 'node -e \'console.log(require("fs").readFileSync("a"))\''], 1 / 2],
+    ["a program on the input writes", ['python3 - <<\'E\'\nopen("a", "w").write("x")\nE', "ls"], 1 / 2],
+    ["a program on the input reads", ["touch a", "python3 - <<'E'\nprint(open(\"a\").read())\nE"], 1 / 2],
   ])("self-verification: %s", (_name, commands, rate) => {
     const measured = behaviourOf(rollout({ uses: commands.map((command) => bash(command)) }));
     expect(measured.selfVerificationRate).toBe(rate);
@@ -96,7 +110,7 @@ describe("behaviourOf", () => {
     const use = (tool: string): ToolUse => ({ tool, arguments: "{}", result: "", failed: false });
     expect(behaviourOf(rollout({ uses: [use("Write"), use("TodoWrite"), use("Read")] }))).toMatchObject({
       selfVerified: 1,
-      selfVerificationRate: 0.5,
+      selfVerificationRate: 1 / 3,
     });
     expect(behaviourOf(rollout({ uses: [use("read_file"), use("apply_patch")] }))).toMatchObject({ selfVerified: 0 });
   });
@@ -148,7 +162,7 @@ describe("behaviourOf", () => {
     });
     fc.assert(
       fc.property(fc.array(use), fc.option(fc.boolean()), fc.option(fc.string()), (uses, succeeded, finalText) => {
-        const measured = behaviourOf(rollout({ uses, succeeded, finalText, requiredTools: ["git"] }));
+        const measured = behaviourOf(rollout({ uses, succeeded, finalText, requiredTools: [["git"]] }));
         for (const name of behaviourMeasureNames) {
           const value = measured[name];
           if (value === null) continue;

@@ -28,8 +28,8 @@ export interface RecordedBehaviour {
   readonly seconds: number | null;
   readonly calls: readonly ModelCall[];
   readonly uses: readonly ToolUse[];
-  /** Tools the task says a good solution needs; a name, or a program run through a shell (`git`). */
-  readonly requiredTools: readonly string[];
+  /** Tools the task says a good solution needs, each by the names any of which will do: of a tool, a server of tools, a program. */
+  readonly requiredTools: readonly (readonly string[])[];
   /** Times the harness replaced history by a summary. */
   readonly compactions: number;
   /** Text of the last answer that called no tool; null when the rollout ended otherwise. */

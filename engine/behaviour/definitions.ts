@@ -60,7 +60,7 @@ export const behaviourDefinitions: Readonly<Record<BehaviourMeasureName, Measure
   },
   selfVerificationRate: {
     name: "self-verification rate",
-    definition: "Share of the tool calls after the first change that tested or read back the work.",
+    definition: "Share of the tool calls from the first change on that tested or read back the work.",
     unit: "share",
     better: null,
   },

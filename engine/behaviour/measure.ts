@@ -1,7 +1,7 @@
 import type { BehaviourMeasures, ModelCall, RecordedBehaviour, ToolUse } from "./contract.ts";
 import { admitsFailure } from "./final-text.ts";
 import { planStepsCompleted } from "./plan.ts";
-import { isGenericShell, kindOf, programsOf } from "./tool-kind.ts";
+import { isGenericShell, isUseOf, kindOf } from "./tool-kind.ts";
 
 /** All measures of one rollout, as `behaviourDefinitions` says them. */
 export function behaviourOf(rollout: RecordedBehaviour): BehaviourMeasures {
@@ -36,17 +36,15 @@ export function behaviourOf(rollout: RecordedBehaviour): BehaviourMeasures {
   };
 }
 
-/** A tool that the task requires is a tool's name or, where everything runs through a shell, a program's. */
-function toolCoverage(uses: readonly ToolUse[], required: readonly string[]): number | null {
-  const used = new Set(uses.flatMap((use) => [use.tool, ...programsOf(use)]));
-  return share([...new Set(required)], (tool) => used.has(tool));
+/** Each required tool goes by any of its names. */
+function toolCoverage(uses: readonly ToolUse[], required: readonly (readonly string[])[]): number | null {
+  return share(required, (names) => uses.some((use) => names.some((name) => isUseOf(use, name))));
 }
 
-/** Share of the uses after the first change that verify; 0 when nothing follows the change, null without a change. */
+/** Share of the uses from the first change on that verify; null without a change. One use can change and then check. */
 function selfVerification(uses: readonly ToolUse[]): number | null {
-  const change = uses.findIndex((use) => kindOf(use) === "changes" && use.failed !== true);
-  if (change < 0) return null;
-  return share(uses.slice(change + 1), (use) => kindOf(use) === "verifies") ?? 0;
+  const change = uses.findIndex((use) => kindOf(use).changes && use.failed !== true);
+  return change < 0 ? null : share(uses.slice(change), (use) => kindOf(use).verifies);
 }
 
 function errorRecovery(uses: readonly ToolUse[]): number | null {

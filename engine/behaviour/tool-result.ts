@@ -8,6 +8,8 @@
 const exitCodeLine =
   /^(?:.*\s)?(?:exit(?:[ _]?(?:code|status))?\s*[:=]\s*|exit (?:code|status) |process exited with (?:exit )?code |command (?:failed|exited) with (?:exit )?(?:code|status) |<(?:returncode|exit_code)>)(-?\d+)\.?(?:<\/\w+>)?\s*$/gim;
 const exitCodeField = /"(?:exit_?code|returncode)"\s*:\s*(-?\d+)/gi;
+/** At the very start: `exit=1 output`, `Observation (exit 2): output`; a code of 0 may be left out there. */
+const startMark = /^\s*(?:exit=(?<code>\d+|unknown)(?=\s|$)|observation(?: \(exit (?<told>\d+|unknown)\))?:)/i;
 /** At the very end only: `[exit 2]`, `[stopped after 120 s]`. */
 const endMark = /(?:^|\n)\[(?:exit (?<code>\d+|unknown)|(?:stopped|killed|timed out)\b[^\]\n]*)\]\s*$/i;
 /** Where the output would begin. */
@@ -18,6 +20,8 @@ const errorInstead =
 export function toolFailed(result: string | null, marked: boolean | null): boolean | null {
   if (marked === true) return true;
   if (result === null) return marked;
+  const start = startMark.exec(result)?.groups;
+  if (start !== undefined) return (start.code ?? start.told ?? "0") !== "0";
   const end = endMark.exec(result);
   if (end !== null) return end.groups?.code !== "0";
   const codes = [exitCodeLine, exitCodeField].flatMap((pattern) => [...result.matchAll(pattern)]);

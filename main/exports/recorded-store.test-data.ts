@@ -15,6 +15,8 @@ export interface TestTurn {
   readonly logprobs: readonly (number | null)[];
   /** Ids that the harness puts in before the next answer. */
   readonly between: readonly number[];
+  /** What the user says to an answer that runs nothing. */
+  readonly reply?: string;
   /** The history was replaced before this turn. */
   readonly compacted: boolean;
 }
@@ -149,7 +151,7 @@ function recordCalls(store: Store, rolloutId: string, { turns, textOnly = false 
       ...messages,
       answer,
       ...(turn.command === null
-        ? [{ role: "user", content: "Go on." }]
+        ? [{ role: "user", content: turn.reply ?? "Go on." }]
         : [{ role: "tool", tool_call_id: `call_${index}`, content: turn.command.result }]),
     ];
     prompt = [...prompt, ...turn.sampled, ...turn.between];
