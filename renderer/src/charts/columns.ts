@@ -33,24 +33,74 @@ function filled(count: number, value: number): Float64Array {
   return new Float64Array(count).fill(value);
 }
 
-export function columnsOf(curve: Curve, domain: Domain, count: number): Columns {
-  const sum = new Float64Array(count);
-  const seen = new Float64Array(count);
-  const low = filled(count, Number.NaN);
-  const high = filled(count, Number.NaN);
-  const scale = count / (domain.to - domain.from + 1);
+/** So many points are summed up once; a redraw of a long curve goes over these. */
+const blockLength = 8;
+/** A column must hold several blocks: then one at its edge is off by little. */
+const blocksPerColumn = 4;
+
+/** Runs of points: where they are, their sum, how many are there, their extremes. */
+interface Points {
+  readonly steps: Float64Array;
+  readonly sums: Float64Array;
+  readonly seen: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
+
+const summed = new WeakMap<Curve, Points>();
+
+function blocksOf(curve: Curve): Points {
+  const known = summed.get(curve);
+  if (known !== undefined) return known;
   const { steps, values } = curve;
+  const count = Math.ceil(steps.length / blockLength);
+  const blocks = {
+    steps: filled(count, 0),
+    sums: filled(count, 0),
+    seen: filled(count, 0),
+    low: filled(count, Number.NaN),
+    high: filled(count, Number.NaN),
+  };
   for (let index = 0; index < steps.length; index += 1) {
-    const step = steps[index] as number;
+    const block = Math.floor(index / blockLength);
+    const middle = Math.min(steps.length - 1, block * blockLength + blockLength / 2);
+    blocks.steps[block] = steps[middle] as number;
     const value = values[index] as number;
-    if (step < domain.from || step > domain.to || !Number.isFinite(value)) continue;
-    const column = Math.min(count - 1, Math.floor((step - domain.from) * scale));
-    sum[column] = (sum[column] as number) + value;
-    seen[column] = (seen[column] as number) + 1;
-    if (!(value >= (low[column] as number))) low[column] = value;
-    if (!(value <= (high[column] as number))) high[column] = value;
+    if (Number.isFinite(value)) add(blocks, block, value, 1, value, value);
   }
-  return { mean: sum.map((total, column) => ((seen[column] as number) > 0 ? total / (seen[column] as number) : Number.NaN)), low, high };
+  summed.set(curve, blocks);
+  return blocks;
+}
+
+function add(into: Omit<Points, "steps">, at: number, sum: number, seen: number, low: number, high: number): void {
+  into.sums[at] = (into.sums[at] as number) + sum;
+  into.seen[at] = (into.seen[at] as number) + seen;
+  if (!(low >= (into.low[at] as number))) into.low[at] = low;
+  if (!(high <= (into.high[at] as number))) into.high[at] = high;
+}
+
+export function columnsOf(curve: Curve, domain: Domain, count: number): Columns {
+  const columns = { sums: filled(count, 0), seen: filled(count, 0), low: filled(count, Number.NaN), high: filled(count, Number.NaN) };
+  const scale = count / (domain.to - domain.from + 1);
+  const columnOf = (step: number): number => Math.min(count - 1, Math.floor((step - domain.from) * scale));
+  const inside = (step: number): boolean => step >= domain.from && step <= domain.to;
+  if (scale * blockLength * blocksPerColumn <= 1) {
+    const { steps, sums, seen, low, high } = blocksOf(curve);
+    for (let block = 0; block < steps.length; block += 1) {
+      const step = steps[block] as number;
+      if ((seen[block] as number) > 0 && inside(step))
+        add(columns, columnOf(step), sums[block] as number, seen[block] as number, low[block] as number, high[block] as number);
+    }
+  } else {
+    const { steps, values } = curve;
+    for (let index = 0; index < steps.length; index += 1) {
+      const step = steps[index] as number;
+      const value = values[index] as number;
+      if (Number.isFinite(value) && inside(step)) add(columns, columnOf(step), value, 1, value, value);
+    }
+  }
+  const { sums, seen, low, high } = columns;
+  return { mean: sums.map((total, column) => ((seen[column] as number) > 0 ? total / (seen[column] as number) : Number.NaN)), low, high };
 }
 
 /** Centred moving mean over `window` columns; what is missing is skipped and stays missing. */

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
-import { Chart, type ChartGroup } from "../../charts/chart.tsx";
+import { Chart } from "../../charts/chart.tsx";
 import { spikeOf } from "../../charts/columns.ts";
+import type { ChartGroup } from "../../charts/group.ts";
 import { Icon } from "../../parts/icon.tsx";
 import type { TrainingRunView } from "../../service/views.ts";
 import { useTrainView } from "../../state/train-view.ts";
