@@ -12,6 +12,10 @@ export async function smallModel(): Promise<string | null> {
     return null;
   }
   const model = join(dirname(file), "SmolLM2-135M-Instruct");
-  if (!existsSync(model)) await importGguf(file, model);
+  if (!existsSync(model))
+    await importGguf(file, model).catch((error: unknown) => {
+      // Another test file was quicker.
+      if (!existsSync(model)) throw error;
+    });
   return model;
 }
