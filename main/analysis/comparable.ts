@@ -86,7 +86,7 @@ function behaviourOf(rollout: RolloutRecord, measures: BehaviourMeasures | undef
 
 /** Training runs label what they order: rollouts of an evaluation carry its step. */
 function evaluationStep({ labels }: RolloutRecord): number | null {
-  return labels.split === "held-out" && typeof labels.step === "number" ? labels.step : null;
+  return labels.purpose === "evaluation" && typeof labels.step === "number" ? labels.step : null;
 }
 
 export const rewardsByTask = (rollouts: readonly ComparableRollout[]): readonly ClusteredValue[] =>

@@ -18,6 +18,8 @@ async function announce(id: string): Promise<void> {
   const experiment = await presentClient().experiments.get({ id });
   // An opened recording brings its events along; it ended long ago.
   if (experiment.status === "recording") return;
+  // Of a training run its own ending is said.
+  if ((await presentClient().training.list()).some((run) => run.experiment === id)) return;
   notify({
     tone: "success",
     title: `${experiment.name} ended`,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Curve, columnCount, columnsOf, smoothed, spikeOf, stepOfColumn, together, valueAt } from "./columns.ts";
-import { axisOf, stepTicks } from "./scale.ts";
+import { axisOf, stepTicks, tickWords } from "./scale.ts";
 
 const curveOf = (values: readonly number[], first = 1): Curve => ({
   steps: Float64Array.from(values, (_, index) => first + index),
@@ -79,6 +79,17 @@ describe("axes", () => {
     expect(axisOf(0.34, 0.62).ticks.map((tick) => tick.toFixed(1))).toEqual(["0.3", "0.4", "0.5", "0.6", "0.7"]);
     expect(axisOf(0.34, 0.62).digits).toBe(1);
     expect(axisOf(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY).ticks).toEqual([0, 0.5, 1]);
+  });
+
+  it("have labels that fit, also of what is flat or tiny", () => {
+    const words = (low: number, high: number): readonly string[] => {
+      const { ticks, digits } = axisOf(low, high);
+      return ticks.map((tick) => tickWords(tick, digits));
+    };
+    expect(words(0, 0)).toEqual(["−0.010", "−0.005", "0.000", "0.005", "0.010"]);
+    expect(words(2e-6, 8e-6)).toContain("4.0e−6");
+    expect(words(1600, 2400)).toContain("1,800");
+    for (const word of [...words(17, 17), ...words(-3e-7, 9e-7), ...words(0.1234, 0.1235)]) expect(word.length).toBeLessThanOrEqual(8);
   });
 
   it("put whole steps below", () => {

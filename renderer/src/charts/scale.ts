@@ -18,7 +18,7 @@ function stepFor(span: number, most: number): number {
 /** An axis for what goes from `low` to `high`: it never cuts a value off. */
 export function axisOf(low: number, high: number, most = 4): Axis {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return { low: 0, high: 1, ticks: [0, 0.5, 1], digits: 1 };
-  const room = high - low < 1e-12 ? Math.max(Math.abs(high) * 0.1, 1e-6) : 0;
+  const room = high - low < 1e-12 ? (Math.abs(high) < 1e-9 ? 0.01 : Math.abs(high) * 0.1) : 0;
   const step = stepFor(high - low + 2 * room, most);
   const first = Math.floor((low - room) / step + 1e-9);
   const last = Math.ceil((high + room) / step - 1e-9);
@@ -27,8 +27,16 @@ export function axisOf(low: number, high: number, most = 4): Axis {
   return { low: first * step, high: last * step, ticks, digits };
 }
 
-export const tickWords = (tick: number, digits: number): string =>
-  tick.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
+/** Digits after the point that still fit beside an axis. */
+const mostDigits = 4;
+
+export function tickWords(tick: number, digits: number): string {
+  const words =
+    digits > mostDigits && tick !== 0
+      ? tick.toExponential(1)
+      : tick.toLocaleString("en-US", { minimumFractionDigits: Math.min(digits, mostDigits), maximumFractionDigits: Math.min(digits, mostDigits) });
+  return words.replaceAll("-", "−");
+}
 
 /** Whole steps for the lower edge: 0, 50, 100 … without what would touch an end. */
 export function stepTicks(from: number, to: number, most = 5): readonly number[] {

@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icon.tsx";
 import type { TrainingRunView } from "../../service/views.ts";
 import { useTrainView } from "../../state/train-view.ts";
 import { count, decimal } from "../../words/numbers.ts";
-import { curvesOf, type RunCurves } from "./measures.ts";
+import { curvesOf, type RunCurves, smoothingOf } from "./measures.ts";
 
 export interface ShownGroup {
   readonly label: string;
@@ -34,7 +34,10 @@ function evaluationWords(run: TrainingRunView): string {
 /** Four curves of the open run and those beside it, on the same steps. */
 export function ChartsView({ open, groups, selected, onSelect }: ChartsProps) {
   const [cursor, setCursor] = useState<number | null>(null);
-  const smoothing = useTrainView((state) => state.smoothing);
+  const smoothing = smoothingOf(
+    useTrainView((state) => state.smoothing),
+    Math.max(0, ...groups.flatMap(({ runs }) => runs.map((run) => run.step))),
+  );
   const to = Math.max(1, ...groups.flatMap(({ runs }) => runs.map((run) => Math.max(run.steps, run.step))));
   const domain = useMemo(() => ({ from: 0, to }), [to]);
   const curves = useMemo(

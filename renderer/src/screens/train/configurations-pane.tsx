@@ -131,7 +131,7 @@ export function ConfigurationsPane({ all, shown, slots, open }: PaneProps) {
           aria-valuetext={smoothing === 1 ? "none" : `${smoothing} steps`}
           onChange={(event) => setSmoothing(smoothings[Number(event.target.value)] ?? 1)}
         />
-        <p className="m-0 mt-1.5 text-2xs text-muted">Raw minimum and maximum stay in the band.</p>
+        <p className="m-0 mt-1.5 text-2xs text-muted">A sixth of the steps at most. Raw minimum and maximum stay in the band.</p>
       </Section>
     </>
   );

@@ -67,6 +67,11 @@ export interface Tile {
   readonly measures: readonly string[];
 }
 
+/** So many digits; what would be lost by that in powers of ten. */
+function small(value: number, digits: number): string {
+  return value !== 0 && Math.abs(value) < 10 ** -digits ? value.toExponential(1).replaceAll("-", "−") : decimal(value, digits);
+}
+
 const percent = (value: number): string => `${decimal(value * 100, value < 0.1 ? 1 : 0)}\u00a0%`;
 
 export const tiles: readonly Tile[] = [
@@ -112,7 +117,7 @@ export const tiles: readonly Tile[] = [
     definition: "How far the policy has moved from the reference, a token; without a reference: from the policy before the update.",
     about: "nats a token",
     read: divergenceOf,
-    format: (value) => decimal(value, Math.abs(value) < 0.001 ? 4 : 3),
+    format: (value) => small(value, 3),
     measures: ["divergence", "policyDivergence"],
   },
   {
@@ -122,7 +127,7 @@ export const tiles: readonly Tile[] = [
       "Mean difference of the log-probabilities that sampler and trainer give to the same tokens. Far from 0 the two do not run the same policy.",
     about: "k3, nats a token",
     read: metric("samplerGapK3"),
-    format: (value) => decimal(value, Math.abs(value) < 0.001 ? 5 : 3),
+    format: (value) => small(value, 3),
     measures: ["samplerGap"],
   },
   {
@@ -144,6 +149,9 @@ export const tiles: readonly Tile[] = [
     measures: ["memoryBytes"],
   },
 ];
+
+/** Steps of the moving mean: what a person chose, but never so many that a short run turns into a line. */
+export const smoothingOf = (chosen: number, made: number): number => Math.min(chosen, Math.max(1, Math.floor(made / 6)));
 
 /** Warnings of a step that no tile shows. */
 export function otherWarnings(point: TrainingStepView): TrainingStepView["health"] {

@@ -97,7 +97,7 @@ function BeforeAfterTable({ run, table }: { readonly run: TrainingRunView; reado
           </span>
         </div>
       )}
-      <Rows title="Held-out tasks" rows={[table.success]} />
+      <Rows title="Held-out" rows={[table.success]} />
       <Rows title="Task family" rows={table.families} />
       <Rows title="Harness" rows={table.harnesses} />
       <Rows title="Behaviour" rows={table.behaviour} />

@@ -50,7 +50,7 @@ function StepFacts({ detail, run }: { readonly detail: TrainingStepDetail; reado
         ]}
       />
       {left.length > 0 && (
-        <p className="m-0 mt-2 text-2xs leading-4 text-muted">Left out: {left.map(([why, n]) => `${count(n)} ${why}`).join(" · ")}</p>
+        <p className="m-0 mt-2 text-2xs leading-4 text-muted">Left out: {left.map(([why, n]) => `${why} (${count(n)})`).join(" · ")}</p>
       )}
       <div className="mt-2.5 grid gap-1.5 empty:hidden">
         {point.health.map(({ measure, message }) => (

@@ -5,7 +5,7 @@ import { statusWords, timeLeft } from "../../words/training.ts";
 import { beforeAfter } from "./before-after.ts";
 import { configurationsOf, shownConfigurations, slotsOf } from "./configurations.ts";
 import { type StepRollout, stepGroups, weightiest } from "./groups.ts";
-import { curvesOf, otherWarnings, recent } from "./measures.ts";
+import { curvesOf, otherWarnings, recent, smoothingOf, tiles } from "./measures.ts";
 
 const point = (step: number, change: Partial<TrainingStepView> = {}): TrainingStepView => ({
   step,
@@ -99,6 +99,15 @@ describe("measures", () => {
     expect([...curves.loss.steps]).toEqual([2, 3]);
     expect(curves.loss.values[0]).toBeNaN();
     expect([...curves.divergence.values]).toEqual([Number.NaN, Number.NaN, 0.2]);
+  });
+
+  it("smooth a long run and leave a short one as it is", () => {
+    expect([smoothingOf(9, 3), smoothingOf(9, 24), smoothingOf(9, 200), smoothingOf(1, 200)]).toEqual([1, 4, 9, 1]);
+  });
+
+  it("write what is tiny in powers of ten, and nothing as nothing", () => {
+    const gap = tiles.find(({ key }) => key === "gap");
+    expect([0, 0.0114, 3.2e-6].map((value) => gap?.format(value))).toEqual(["0.000", "0.011", "3.2e−6"]);
   });
 
   it("show the last values, and every warning somewhere", () => {
