@@ -54,8 +54,10 @@ export function createSamplerPool(options: { readonly idleMs?: number; readonly 
       load: async (version) => (await opening).publish(version),
       drop: async (name) => {
         const sampler = await opening;
-        // A process that has died has forgotten it anyway.
-        if (sampler.alive) await sampler.retire(name);
+        await sampler.retire(name).catch((error: unknown) => {
+          // A process that has ended has forgotten it anyway.
+          if (sampler.alive) throw error;
+        });
       },
       idleMs: versionIdleMs,
     });
