@@ -13,7 +13,7 @@ let workbench: Workbench;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "resident-"));
-  reactAlone(join(folder, "data", "harnesses", "react-alone"));
+  for (const id of ["react", "console", "scratchpad"]) writeAlone(id);
   writeHarness("resident-dying", `if (message.type === "start") process.exit(3);`);
   writeHarness("resident-hanging", `if (message.type === "start") exec(message, "echo began > /app/began");`);
   writeHarness("resident-babbling", `if (message.type === "start") console.log("hello");`);
@@ -25,12 +25,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `react` under another id, started anew for each rollout. */
-function reactAlone(place: string): void {
+/** A harness of ours under another id, `ID-alone`, started anew for each rollout. */
+function writeAlone(id: string): void {
+  const place = join(folder, "data", "harnesses", `${id}-alone`);
   mkdirSync(place, { recursive: true });
-  cpSync(join(import.meta.dirname, "../../resources/harnesses/react"), place, { recursive: true });
+  cpSync(join(import.meta.dirname, "../../resources/harnesses", id), place, { recursive: true });
   const manifest = join(place, "manifest.yaml");
-  const text = readFileSync(manifest, "utf8").replace("id: react\n", "id: react-alone\n");
+  const text = readFileSync(manifest, "utf8").replace(`id: ${id}\n`, `id: ${id}-alone\n`);
   writeFileSync(manifest, text.replace(/resident:\n.*\n/, ""));
 }
 
@@ -108,22 +109,32 @@ const odd = [
   "rm -rf /app 2>/dev/null; mkdir -p inner && cd inner && pwd",
 ];
 
-test("react sends the same bytes as when it is started alone", { timeout: 120_000 }, async () => {
-  const scripted = policy("odd", [...odd.map(shell), { calls: [{ tool: "nothing", arguments: { a: 1 } }] }, { text: "Done." }]);
-  const rollouts = await run({ tasks: [task("odd")], harnesses: ["react", "react-alone"], policies: [scripted], concurrency: 2 });
+/** How each harness of ours is told to run a command. */
+const speaking: Readonly<Record<string, (command: string) => object>> = {
+  react: shell,
+  console: (command) => ({ calls: [{ tool: "run", arguments: { cmd: command } }] }),
+  scratchpad: (command) => ({ text: `Action: ${command}` }),
+};
+
+test.each(Object.entries(speaking))("%s sends the same bytes as when it is started alone", { timeout: 120_000 }, async (harness, say) => {
+  const scripted = policy(`odd-${harness}`, [...odd.map(say), { text: "Done." }]);
+  const spec = { tasks: [task(`odd-${harness}`)], harnesses: [harness, `${harness}-alone`], policies: [scripted], concurrency: 2 };
+  const rollouts = await run(spec);
   expect(rollouts.map(({ outcome, reward }) => [outcome?.status, outcome?.detail, reward])).toEqual([
     ["succeeded", null, 1],
     ["succeeded", null, 1],
   ]);
   const [resident, alone] = rollouts.map(bodies);
-  expect(resident).toHaveLength(odd.length + 2);
+  expect(resident).toHaveLength(odd.length + 1);
   for (const [index, body] of (resident ?? []).entries()) expect(sameIds(body)).toBe(sameIds(alone?.[index] ?? ""));
-  const [first, second] = rollouts;
-  if (first === undefined || second === undefined) throw new Error("no rollouts");
-  expect(artifact(first, "final.txt")).toBe("Done.");
+  for (const rollout of rollouts) expect(artifact(rollout, "final.txt")).toBe("Done.");
   // Of each line what it is; times and ids differ.
-  const [ofResident, ofAlone] = [first, second].map((rollout) => artifact(rollout, "react.jsonl").match(/(?<=^\{"at":"[^"]*",)"type":"\w+"/gm));
-  expect(ofResident).toHaveLength(2 * odd.length + 4);
+  const kinds = (rollout: RolloutRecord): readonly string[] => {
+    const log = workbench.store.artifactsOf(rollout.id).find(({ name }) => name.endsWith(".jsonl"))?.name ?? "";
+    return artifact(rollout, log).match(/(?<=^\{"at":"[^"]*",)"type":"\w+"/gm) ?? [];
+  };
+  const [ofResident = [], ofAlone = []] = rollouts.map(kinds);
+  expect(ofResident.length).toBeGreaterThan(odd.length);
   expect(ofResident).toEqual(ofAlone);
 });
 

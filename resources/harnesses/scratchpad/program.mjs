@@ -10,6 +10,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { serve } from "./resident.mjs";
@@ -80,7 +81,9 @@ function runHere({ command, workdir, seconds }, signal) {
       if (left > 0) chunks.push(chunk.subarray(0, left));
       left -= chunk.length;
     });
+    let killed = false;
     const kill = () => {
+      killed = true;
       try {
         process.kill(-child.pid, "SIGKILL");
       } catch (error) {
@@ -90,7 +93,9 @@ function runHere({ command, workdir, seconds }, signal) {
     const timer = setTimeout(kill, seconds * 1000);
     signal.addEventListener("abort", kill, { once: true });
     child.once("error", reject);
-    child.once("exit", (exitCode) => {
+    child.once("exit", (code, name) => {
+      // As shells say it: 128 + the signal's number.
+      const exitCode = killed ? null : (code ?? 128 + (constants.signals[name] ?? 0));
       clearTimeout(timer);
       signal.removeEventListener("abort", kill);
       // What it left running may hold its output open: a moment for what was printed, no longer.
