@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobHash } from "../engine/conversation/index.ts";
 import type { WorkbenchParts } from "./api/index.ts";
+import { createAttachService } from "./attach/index.ts";
 import { harnessRegistry } from "./harnesses/index.ts";
 import { cacheFolder, productFolder, productVersion, runtimeFolder } from "./machine/index.ts";
 import { importedModels, trainingFolder } from "./models/index.ts";
@@ -66,6 +67,9 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     });
     undo.push(() => rollouts.close());
     await rollouts.resumeUnfinished();
+    const attach = createAttachService({ store, proxy, policies });
+    undo.push(() => attach.close());
+    attach.endUnfinished();
     const training = createTrainingService({ store, rollouts, harnesses, resources, modelsFolder: importedModels(options.dataFolder) });
     undo.push(() => training.close());
     await training.resumeUnfinished();
@@ -77,6 +81,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       harnesses,
       sandboxes,
       rollouts,
+      attach,
       training,
       folders: { resources, cache, runtime },
       ownerId,

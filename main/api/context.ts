@@ -1,4 +1,5 @@
 /** What the handlers work on: the parts of a booted workbench. */
+import type { AttachService } from "../attach/index.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
 import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts";
 import type { RolloutService } from "../rollouts/index.ts";
@@ -14,6 +15,7 @@ export interface WorkbenchParts {
   readonly harnesses: HarnessRegistry;
   readonly sandboxes: Readonly<Record<SandboxKind, SandboxProvider>>;
   readonly rollouts: RolloutService;
+  readonly attach: AttachService;
   readonly training: TrainingService;
   readonly folders: {
     readonly resources: string;

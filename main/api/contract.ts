@@ -2,6 +2,7 @@
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
+import { attachCountsSchema, attachedSchema, sessionVerdictSchema } from "./attach-views.ts";
 import { exportReportSchema, exportRequestSchema, importReportSchema } from "./export-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
@@ -155,5 +156,15 @@ export const contract = {
   exports: {
     /** Writes a file or folder on the machine of the service. */
     write: base.input(exportRequestSchema).output(eventIterator(progressOf(exportReportSchema))),
+  },
+  attach: {
+    /** A base address and key for a program outside any sandbox. */
+    start: base.input(z.object({ name: z.string().min(1), policy: z.string().min(1) })).output(attachedSchema),
+    counts: base.input(byId).output(attachCountsSchema),
+    stop: base.input(byId).output(attachCountsSchema),
+    /** How a session went, by a person. */
+    grade: base.input(sessionVerdictSchema).output(z.object({})),
+    /** What the policy should have answered; empty takes it back. */
+    correct: base.input(z.object({ call: z.string(), text: z.string() })).output(z.object({})),
   },
 };

@@ -1,6 +1,7 @@
 /** Every procedure of the contract with its handler. */
 import type { WorkbenchParts } from "./context.ts";
 import { analysisHandlers } from "./handlers/analysis.ts";
+import { attachHandlers } from "./handlers/attach.ts";
 import { callHandlers } from "./handlers/calls.ts";
 import { experimentHandlers } from "./handlers/experiments.ts";
 import { exportHandlers } from "./handlers/exports.ts";
@@ -24,6 +25,7 @@ export function createRouter(parts: WorkbenchParts & { readBlob: (hash: string) 
     harnesses: harnessHandlers(os, parts),
     policies: policyHandlers(os, parts),
     training: trainingHandlers(os, parts),
+    attach: attachHandlers(os, parts),
     analysis: analysisHandlers(os, parts),
     exports: exportHandlers(os, parts),
   });

@@ -1,5 +1,6 @@
 /** The verbs of the command line, and how it speaks. */
 import type { Command } from "commander";
+import { attachCommand, wrapCommand } from "./attach.ts";
 import { exportCommand } from "./export.ts";
 import { harnessCommand } from "./harness.ts";
 import { doctorCommand, imagesCommand, storeCommand } from "./machine.ts";
@@ -24,6 +25,8 @@ export function allVerbs(): readonly Command[] {
     callsCommand(),
     exportCommand(),
     trainCommand(),
+    attachCommand(),
+    wrapCommand(),
     taskCommand(),
     harnessCommand(),
     imagesCommand(),

@@ -1,12 +1,15 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RolloutDetail } from "../api/views.ts";
+import { correctCommand, gradeCommand } from "./attach.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
 import { note, number, print, printJson, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 export function runsCommand(): Command {
   const runs = verbGroup("runs", "experiments and rollouts in the store");
+  runs.addCommand(gradeCommand());
+  runs.addCommand(correctCommand());
   runs.addCommand(
     verb("list", "experiments, newest first", "openforge runs list --json").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

@@ -108,10 +108,30 @@ export interface ProxyDoor {
   close(): Promise<void>;
 }
 
+export interface AttachOptions {
+  /** Part of the address. */
+  readonly id: string;
+  readonly upstream: Upstream;
+  readonly tokenMode: TokenMode;
+  /** Makes the record of a session that has just begun; returns its rollout's id. */
+  openSession(about: { readonly dialect: string; readonly client: string }): string;
+}
+
+/** A base address and key for a program outside any sandbox. */
+export interface ProxyAttach {
+  readonly key: string;
+  /** `/r/<id>`. */
+  readonly path: string;
+  sessions(): readonly { readonly rolloutId: string; readonly stats: SessionStats }[];
+  /** Cancels what runs and forgets the key. */
+  close(): Promise<void>;
+}
+
 export interface Proxy {
   /** `127.0.0.1:PORT`. */
   readonly address: string;
   openSession(options: SessionOptions): Promise<ProxySession>;
+  openAttach(options: AttachOptions): Promise<ProxyAttach>;
   /** `folder` as `socketFolder`. */
   openDoor(folder: string): Promise<ProxyDoor>;
   close(): Promise<void>;

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
+import { createAttachCore } from "./attach-core.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
 import type { Clock, ProxyDoor, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
@@ -30,10 +31,11 @@ export interface ProxyOptions {
 }
 
 interface OpenSession {
-  readonly options: SessionOptions;
+  readonly options: Pick<SessionOptions, "rolloutId" | "door" | "upstream">;
   readonly key: string;
   readonly reader: RequestReader;
-  readonly core: SessionCore;
+  /** Of one rollout, or of all sessions of an attached program. */
+  readonly core: Pick<SessionCore, "accept" | "refuse" | "count" | "endAgentPhase" | "close">;
 }
 
 /** Longest path of a unix socket that every system takes, less a margin. */
@@ -134,7 +136,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       sessions.set(rolloutId, open);
       try {
         const { door, socketFolder } = session;
-        if (door !== undefined) return proxySession(open, { path: door.path, close: async () => undefined }, forget);
+        if (door !== undefined) return proxySession(open, core, { path: door.path, close: async () => undefined }, forget);
         const own =
           socketFolder === undefined
             ? null
@@ -142,11 +144,33 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
                 socketFolder,
                 listener((asked) => asked === open),
               );
-        return proxySession(open, own, forget);
+        return proxySession(open, core, own, forget);
       } catch (error) {
         forget();
         throw error;
       }
+    },
+    async openAttach(attach) {
+      const { id, upstream, tokenMode } = attach;
+      if (sessions.has(id)) throw new WorkbenchError("protocol", `The address ${id} is in use.`, "Close it first.");
+      const key = newRolloutKey();
+      store.redactor.declare(rolloutKeyName, key, id);
+      const core = createAttachCore(attach, async (rolloutId) => {
+        const session: SessionOptions = { rolloutId, attempt: 0, upstream, tokenMode, quirks: attachedQuirks, secrets: [] };
+        return createSessionCore({ ...session, store, clock, tokenIn: await openTokenIn(session) });
+      });
+      sessions.set(id, { options: { rolloutId: id, upstream }, key, reader: createRequestReader(attachedQuirks.volatileFields, media), core });
+      return {
+        key,
+        path: `/r/${id}`,
+        sessions: () => core.sessions(),
+        async close() {
+          core.endAgentPhase();
+          await core.close();
+          sessions.delete(id);
+          store.redactor.forget(id);
+        },
+      };
     },
     async openDoor(folder) {
       const door: ProxyDoor = await openSocket(
@@ -164,6 +188,14 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     },
   };
 }
+
+/** Of a program that nobody described: what most clients do. */
+const attachedQuirks = {
+  sessionHeaders: ["x-claude-code-session-id", "x-claude-code-agent-id", "session-id", "thread-id", "x-session-id", "x-parent-session-id"],
+  volatileFields: ["metadata", "client_metadata"],
+  keepaliveComments: true,
+  returnsForAnswer: false,
+} as const;
 
 /** Some clients put their key into the address. */
 function withoutKey(url: string): string {
@@ -236,21 +268,21 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-function proxySession(open: OpenSession, door: ProxyDoor | null, forget: () => void): ProxySession {
+function proxySession(open: OpenSession, core: SessionCore, door: ProxyDoor | null, forget: () => void): ProxySession {
   let closed = false;
   return {
     key: open.key,
     path: `/r/${open.options.rolloutId}`,
     socketPath: door?.path ?? null,
-    stats: () => open.core.stats(),
-    onPolicyWait: (listener) => open.core.onPolicyWait(listener),
-    endAgentPhase: () => open.core.endAgentPhase(),
+    stats: () => core.stats(),
+    onPolicyWait: (listener) => core.onPolicyWait(listener),
+    endAgentPhase: () => core.endAgentPhase(),
     async close() {
       if (closed) return;
       closed = true;
-      open.core.endAgentPhase();
+      core.endAgentPhase();
       await door?.close();
-      await open.core.close();
+      await core.close();
       forget();
     },
   };

@@ -16,8 +16,8 @@ export interface ExperimentRecord {
   readonly spec: string;
   /** `recording` = read-only, imported or bundled. */
   readonly status: "running" | "ended" | "cancelled" | "recording";
-  /** `training` = stays open: a training run adds rollouts to it step by step. */
-  readonly kind: "experiment" | "training";
+  /** `training` = stays open: a training run adds rollouts to it step by step. `attach` = sessions of programs outside any sandbox. */
+  readonly kind: "experiment" | "training" | "attach";
 }
 
 /** Words of whoever ordered a rollout: step, split … */

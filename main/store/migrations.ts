@@ -177,7 +177,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX chunk_of_frame ON chunk (frame);
   `,
   `
-  ALTER TABLE experiment ADD COLUMN kind TEXT NOT NULL DEFAULT 'experiment' CHECK (kind IN ('experiment', 'training'));
+  ALTER TABLE experiment ADD COLUMN kind TEXT NOT NULL DEFAULT 'experiment' CHECK (kind IN ('experiment', 'training', 'attach'));
   ALTER TABLE rollout ADD COLUMN labels TEXT NOT NULL DEFAULT '{}';
   ALTER TABLE rollout ADD COLUMN policy_wait_seconds REAL;
   `,

@@ -3,27 +3,43 @@
  * written by the policy's own chat template; what the template writes of an answer must go on from the prompt that it wrote before, else the answer is
  * left out. Only for supervised learning: these are not tokens that the policy sampled.
  */
-import type { Conversation } from "../../engine/conversation/index.ts";
+import type { AssistantMessage, Conversation } from "../../engine/conversation/index.ts";
 import type { PromptBuilder } from "../../engine/prompts/index.ts";
 import { readCall } from "../proxy/index.ts";
 import type { CallRecord, Store } from "../store/index.ts";
 import type { ChainRow } from "./batch.ts";
 
-export function renderedRows(store: Store, rolloutId: string, builder: PromptBuilder): readonly ChainRow[] {
+/** What a person says that the teacher should have answered, by call; `only`: nothing else of the rollout is learnt. */
+export interface Corrected {
+  readonly corrections: ReadonlyMap<string, string>;
+  readonly only: boolean;
+}
+
+const uncorrected: Corrected = { corrections: new Map(), only: false };
+
+export function renderedRows(
+  store: Store,
+  rolloutId: string,
+  builder: PromptBuilder,
+  { corrections, only }: Corrected = uncorrected,
+): readonly ChainRow[] {
   const history = builder.history();
   const now = new Date(0);
   const rows: { ids: number[]; mask: number[] }[] = [];
   for (const call of store.callsOf(rolloutId).filter(isDelivered)) {
     const { conversation, answer } = readCall(store, call);
     if (conversation === null || answer === null) continue;
+    const correction = corrections.get(call.id);
+    const message = correction === undefined ? answer.message : correctedMessage(correction);
+    const learnt = !only || correction !== undefined;
     const promptIds = history.assemble(conversation, { mode: "as-sampled", now }).ids;
-    const sampledIds = answerIds(builder, { ...conversation, messages: [...conversation.messages, answer.message] }, conversation, now);
+    const sampledIds = answerIds(builder, { ...conversation, messages: [...conversation.messages, message] }, conversation, now);
     if (sampledIds === null) continue;
-    history.record({ callId: call.id, conversation, promptIds, sampledIds, message: answer.message });
+    history.record({ callId: call.id, conversation, promptIds, sampledIds, message });
     const row = rows.find(({ ids }) => ids.length <= promptIds.length && ids.every((id, at) => promptIds[at] === id));
-    if (row === undefined) rows.push({ ids: [...promptIds, ...sampledIds], mask: [...zeros(promptIds.length), ...ones(sampledIds.length)] });
+    if (row === undefined) rows.push({ ids: [...promptIds, ...sampledIds], mask: [...zeros(promptIds.length), ...marks(sampledIds.length, learnt)] });
     else {
-      row.mask.push(...zeros(promptIds.length - row.ids.length), ...ones(sampledIds.length));
+      row.mask.push(...zeros(promptIds.length - row.ids.length), ...marks(sampledIds.length, learnt));
       row.ids = [...promptIds, ...sampledIds];
     }
   }
@@ -49,6 +65,10 @@ function zeros(count: number): readonly number[] {
   return Array.from({ length: count }, () => 0);
 }
 
-function ones(count: number): readonly number[] {
-  return Array.from({ length: count }, () => 1);
+function marks(count: number, learnt: boolean): readonly number[] {
+  return Array.from({ length: count }, () => (learnt ? 1 : 0));
+}
+
+function correctedMessage(text: string): AssistantMessage {
+  return { role: "assistant", content: [{ type: "text", text }], toolCalls: [] };
 }

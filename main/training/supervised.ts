@@ -1,5 +1,6 @@
 /** Supervised steps: cross-entropy on what a teacher wrote. */
 import { deriveSeed } from "../../engine/statistics/index.ts";
+import { correctionsOf } from "../attach/index.ts";
 import { loadPolicyText } from "../proxy/index.ts";
 import type { RolloutRecord } from "../store/index.ts";
 import { buildBatch, type ChainRow, type StepBatch, type StepMember } from "./batch.ts";
@@ -27,7 +28,11 @@ export async function teacherRows({ store, places, modelFolder }: OpenRun, teach
   const alike = new Map<string, boolean>();
   for (const { policy } of teachers) if (!alike.has(policy)) alike.set(policy, await speaksAlike(policy, modelFolder, places));
   const { builder } = await loadPolicyText(modelFolder);
-  return ({ id, policy }) => (alike.get(policy) === true ? sampledRows(store, id) : renderedRows(store, id, builder));
+  return ({ id, policy, outcome }) => {
+    const corrections = correctionsOf(store, id);
+    if (corrections.size > 0) return renderedRows(store, id, builder, { corrections, only: outcome?.status !== "succeeded" });
+    return alike.get(policy) === true ? sampledRows(store, id) : renderedRows(store, id, builder);
+  };
 }
 
 /** Every rollout once a pass, each pass in another order. */

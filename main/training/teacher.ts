@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deriveSeed } from "../../engine/statistics/index.ts";
+import { correctionsOf } from "../attach/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import { readPublishedVersion, trainingFolder } from "../models/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
@@ -21,7 +22,7 @@ export async function teacherRollouts(
 ): Promise<readonly RolloutRecord[]> {
   const { policy, experiments } = stage.teacher;
   const found = policy === undefined ? recorded(run.store, experiments ?? []) : await collectTeacher(run, stage, policy, number, options);
-  const kept = found.filter((record) => isKept(record, stage.keep));
+  const kept = found.filter((record) => isKept(record, stage.keep) || correctionsOf(run.store, record.id).size > 0);
   if (kept.length > 0) return kept;
   throw new WorkbenchError(
     "usage",

@@ -17,7 +17,7 @@ export const experimentSchema = z.object({
   spec: z.string(),
   status: z.enum(["running", "ended", "cancelled", "recording"]),
   /** Recordings of earlier versions do not say it. */
-  kind: z.enum(["experiment", "training"]).default("experiment"),
+  kind: z.enum(["experiment", "training", "attach"]).default("experiment"),
 }) satisfies z.ZodType<ExperimentRecord>;
 
 export const rolloutSchema = z.object({

@@ -10,6 +10,7 @@ import { contract } from "../../../main/api/contract.ts";
 import { startServer } from "../../../main/api/server.ts";
 import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../../main/api/views.ts";
 import { sampleAnalysis } from "./sample-analysis.ts";
+import { sampleAttach } from "./sample-attach.ts";
 import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
 import { doctor, harnesses, policies, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
@@ -250,6 +251,7 @@ const router = os.router({
       }),
     ),
   },
+  attach: sampleAttach(os),
   policies: {
     list: os.policies.list.handler(() => policies),
     add: os.policies.add.handler(({ input }) => ({

@@ -1,0 +1,3 @@
+export * from "./contract.ts";
+export { correctionsOf } from "./corrections.ts";
+export { createAttachService } from "./service.ts";
