@@ -99,6 +99,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
         begin(command.call, command.connection);
         return;
       case "hold":
+        policyWait.held(command.call);
         return;
       case "forward":
         forward(command.call, command.ticket);
