@@ -6,7 +6,7 @@ import type { CompareColumn } from "../api/analysis-views.ts";
 import type { ExperimentRecord, RolloutRecord } from "../store/index.ts";
 
 /** What all rollouts of a column have in common. */
-export type ColumnName = Pick<CompareColumn, "key" | "experiment" | "experimentName" | "harness" | "harnessVersion" | "policy" | "step">;
+type ColumnName = Pick<CompareColumn, "key" | "experiment" | "experimentName" | "harness" | "harnessVersion" | "policy" | "step">;
 
 export interface ComparableRollout {
   readonly id: string;

@@ -47,7 +47,7 @@ export type CompareGrid = z.infer<typeof gridSchema>;
 
 const sideRolloutSchema = z.object({ id: z.string(), reward: z.number().nullable(), status: z.string(), calls: z.number(), tokens: z.number() });
 
-export const pairKinds = ["only-a", "only-b", "both", "neither", "not-comparable"] as const;
+const pairKinds = ["only-a", "only-b", "both", "neither", "not-comparable"] as const;
 /** The same task on both sides, k-th rollout with k-th rollout. */
 const pairSchema = z.object({ task: z.string(), kind: z.enum(pairKinds), a: sideRolloutSchema.nullable(), b: sideRolloutSchema.nullable() });
 export type RolloutPair = z.infer<typeof pairSchema>;

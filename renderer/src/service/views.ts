@@ -29,7 +29,6 @@ export type {
   TransferMatrix,
 } from "../../../main/api/analysis-views.ts";
 export type {
-  EvaluationView,
   TrainedTokens,
   TrainingCheck,
   TrainingRunView,

@@ -17,7 +17,7 @@ interface GridPaneProps {
   readonly onCell: (column: string, task: string) => void;
 }
 
-export function RewardScale() {
+function RewardScale() {
   return (
     <span className="flex items-center text-2xs text-muted">
       <span className="pr-1.25">0</span>
@@ -125,16 +125,21 @@ function Behaviour({ columns }: { readonly columns: readonly CompareColumn[] }) 
   );
 }
 
+function policyNote(columns: readonly CompareColumn[]): string {
+  if (columns.every(({ step }) => step !== null)) return "evaluations of a training run";
+  const policies = new Set(columns.map(({ policy }) => policy));
+  return policies.size === 1 ? "same policy everywhere" : plural(policies.size, "policy", "policies");
+}
+
 /** Harness by task. A cell makes its column B, and shows its task in the paired table. */
 export function GridPane({ grid, a, b, task, onCell }: GridPaneProps) {
   const names = columnNames(grid.columns);
   const cells = new Map(grid.cells.map((cell) => [`${cell.column}\n${cell.task}`, cell]));
-  const policies = new Set(grid.columns.map((column) => column.policy));
   return (
     <>
       <PaneHeader>
         <PaneTitle>Harness by task</PaneTitle>
-        <span className="truncate text-muted">{policies.size === 1 ? "same policy everywhere" : plural(policies.size, "policy", "policies")}</span>
+        <span className="truncate text-muted">{policyNote(grid.columns)}</span>
         <span className="flex-1" />
         <RewardScale />
         <span className="w-1.5" />
