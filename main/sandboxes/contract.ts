@@ -115,8 +115,8 @@ export interface DirectFiles {
   readPlain(path: string, limitBytes: number): Promise<PlainFile>;
   /** Bytes and number of entries below a folder; looks at no more than a little over `entryLimit` of them. */
   measure(path: string, entryLimit: number): Promise<{ readonly bytes: number; readonly entries: number }>;
-  /** Search path for programs in which no folder is the agent's. */
-  readonly systemPath: readonly string[];
+  /** Search path without folders that the agent could write to, and programs of the system that were changed since the box was made. */
+  programs(workdir: string): Promise<{ readonly path: readonly string[]; readonly replaced: readonly string[] }>;
 }
 
 export interface Sandbox {

@@ -45,8 +45,8 @@ async function prepareDirectly(sandbox: Sandbox, direct: DirectFiles, { testsFro
     if (refusal !== null) return { ok: false, cause: "reward-forged", why: refusal };
   }
   await sandbox.writeFile(`${home}/.gitconfig`, Buffer.from("[safe]\n\tdirectory = *\n"));
-  const path = direct.systemPath.filter((folder) => folder !== workdir && !folder.startsWith(`${workdir}/`));
-  return { ok: true, answer: { home, path, replaced: [] } };
+  const { path, replaced } = await direct.programs(workdir);
+  return { ok: true, answer: { home, replaced, path: path.filter((folder) => folder !== workdir && !folder.startsWith(`${workdir}/`)) } };
 }
 
 export interface Reading {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
-import { sandboxContract, sandboxRequest } from "./sandbox-contract.ts";
+import { run, sandboxContract, sandboxRequest, text } from "./sandbox-contract.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "of-state-"));
 const provider = sandboxProviders({ stateFolder }).local;
@@ -21,6 +21,49 @@ describe.skipIf(!ready)(`local sandbox${ready ? "" : ` (skipped: ${detail})`}`, 
     await expect(create({ network: { mode: "public", allowedHosts: [] } })).rejects.toMatchObject({ exitCode: 3, remedy: "Use --sandbox docker." });
     await expect(create({ image: { kind: "image", reference: "debian" } })).rejects.toMatchObject({ exitCode: 3 });
     await expect(create({ workdir: "/usr/src/app" })).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining("/usr/src/app") });
+  });
+
+  it("hands every word to a command as it is, the first ones and those after", async () => {
+    const box = await provider.create(sandboxRequest(), () => undefined);
+    try {
+      const words = ["it's", '"quoted"', "two\nlines", "", "$HOME `id` \\ !x", "名 ü", "a\tb", ";&|<>(){}[]*?~#", "x".repeat(100_000)];
+      const script = "process.stdout.write(JSON.stringify([process.argv.slice(1), process.env.ODD, process.env['A.B-C']]))";
+      for (let turn = 0; turn < 11; turn += 1) {
+        const env = turn % 2 === 0 ? {} : { ODD: "it's\n$x", "A.B-C": "dotted" };
+        const command = ["node", "-e", script, "--", ...words];
+        const { stdout, exitCode } = await box.exec({ command, env, timeoutMs: 30_000, outputLimitBytes: 1_000_000 });
+        expect([exitCode, JSON.parse(text(stdout))]).toEqual([0, [words, env.ODD ?? null, env["A.B-C"] ?? null]]);
+      }
+    } finally {
+      await box.destroy();
+    }
+  });
+
+  it("gives a command its three streams only, and no way to the first process", async () => {
+    const box = await provider.create(sandboxRequest(), () => undefined);
+    try {
+      const look = `ls /proc/self/fd | tr '\\n' ' '; for file in environ mem maps fd/0 fd/20 root/etc cwd; do cat /proc/1/$file > /dev/null 2>&1 && echo "reads $file"; done
+        kill -KILL 1; kill -STOP 1; kill -TERM 1; (sleep 0.05 &); sleep 0.2; ps -e -o stat= | grep -c Z; [ -w /proc/1/mem ] && echo > /proc/1/mem; echo still here`;
+      for (let turn = 0; turn < 10; turn += 1) {
+        const { stdout } = await run(box, look);
+        expect(text(stdout)).toMatch(/^0 1 2 3 0\nstill here\n$/);
+      }
+    } finally {
+      await box.destroy();
+    }
+  });
+
+  it("lives on when a command ends everything that it can, and tells that its own end is not known", async () => {
+    const box = await provider.create(sandboxRequest(), () => undefined);
+    try {
+      expect((await run(box, "kill -KILL -1")).exitCode).toBe(0);
+      const sibling = run(box, "sleep 30");
+      await run(box, "sleep 0.3; kill -KILL -1");
+      expect([137, null]).toContain((await sibling).exitCode);
+      expect(text((await run(box, "echo on")).stdout)).toBe("on\n");
+    } finally {
+      await box.destroy();
+    }
   });
 
   it("leaves nothing on disk", async () => {

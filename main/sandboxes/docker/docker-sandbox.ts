@@ -3,15 +3,20 @@ import { posix } from "node:path";
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
 import tar from "tar-fs";
-import type { ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest, UploadEntry } from "../contract.ts";
+import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest, UploadEntry } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
+import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
+import { makeFolder as makePlace, type Place, withFolder } from "../host-files/box-tree.ts";
+import { directFiles } from "../host-files/direct-files.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
+import { absoluteInside } from "../transfer-limits.ts";
 import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import { answered, lostOr, statusOf } from "./engine.ts";
+import { reachablePid, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
 import { withStagedEntries } from "./staged-entries.ts";
@@ -29,7 +34,6 @@ export class DockerSandbox implements Sandbox {
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
   readonly modelBaseHost: string | null;
-  readonly direct = null;
   readonly #options: DockerSandboxOptions;
   readonly #running = new Set<object>();
   #harness: HarnessMount | null = null;
@@ -37,12 +41,21 @@ export class DockerSandbox implements Sandbox {
   #ended: Promise<void> | null = null;
   #ours: ReadonlySet<string> = new Set();
   #outOfMemoryKills = 0;
+  /** First process by which the files are reached; null where they are not. */
+  #reached: number | null = null;
 
   constructor(options: DockerSandboxOptions) {
     this.#options = options;
     this.isolation = options.isolation;
     this.fingerprint = options.fingerprint;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
+  }
+
+  get direct(): DirectFiles | null {
+    if (this.#reached === null) return null;
+    const { facts } = this.#options;
+    const pid = async (): Promise<number> => this.#reached ?? 0;
+    return directFiles(pid, facts, async (workdir) => trustedPrograms(await pid(), facts, workdir));
   }
 
   async provide(harness: HarnessMount): Promise<void> {
@@ -73,19 +86,27 @@ export class DockerSandbox implements Sandbox {
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
-    await uploadInto(await this.#tarEnds(), hostPath, insidePath);
+    const container = await this.#container();
+    if (this.#reached === null) await uploadInto(this.#tarEnds(container), hostPath, insidePath);
+    else await copyIn(this.#reached, this.#options.facts, hostPath, absoluteInside(insidePath));
   }
 
   async uploadEntries(entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
-    await withStagedEntries(entries, (staged) => this.upload(staged, insideFolder));
+    await this.#container();
+    if (this.#reached === null) await withStagedEntries(entries, (staged) => this.upload(staged, insideFolder));
+    else await copyEntriesIn(this.#reached, this.#options.facts, entries, absoluteInside(insideFolder));
   }
 
   async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
-    await writeInto(await this.#tarEnds(), insidePath, bytes, mode);
+    const container = await this.#container();
+    if (this.#reached === null) await writeInto(this.#tarEnds(container), insidePath, bytes, mode);
+    else await writeIn(this.#reached, this.#options.facts, absoluteInside(insidePath), bytes, mode);
   }
 
   async download(insidePath: string, hostPath: string): Promise<boolean> {
-    return downloadFrom(await this.#tarEnds(), insidePath, hostPath);
+    const container = await this.#container();
+    if (this.#reached === null) return downloadFrom(this.#tarEnds(container), insidePath, hostPath);
+    return copyOut(this.#reached, absoluteInside(insidePath), hostPath);
   }
 
   async killAll(): Promise<void> {
@@ -96,7 +117,10 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #empty(container: Docker.Container): Promise<void> {
-    this.#ours = await emptyContainer(container, this.#ours);
+    const ours = await emptyContainer(container, this.#ours);
+    if (ours === this.#ours) return;
+    this.#ours = ours;
+    this.#reached = await reachablePid(container);
   }
 
   destroy(): Promise<void> {
@@ -119,16 +143,24 @@ export class DockerSandbox implements Sandbox {
     const { docker, request, facts } = this.#options;
     const container = await createContainer(docker, request, facts, this.#harness?.hostFolder ?? null);
     try {
-      const folders = ["agent", "verifier", "artifacts"].map((name) => `/logs/${name}`);
-      await makeFolder(container, request.workdir, 0o755, facts);
-      // Agent and verifier may be different accounts of the image.
-      for (const folder of folders) await makeFolder(container, folder, 0o777, facts);
       this.#ours = await startContainer(container);
+      this.#reached = await reachablePid(container);
+      await this.#makePlace(container, request.workdir, 0o755);
+      // Agent and verifier may be different accounts of the image.
+      for (const name of ["agent", "verifier", "artifacts"]) await this.#makePlace(container, `/logs/${name}`, 0o777);
       return container;
     } catch (error) {
       await removeContainer(container);
       throw error;
     }
+  }
+
+  /** What exists stays as it is. */
+  async #makePlace(container: Docker.Container, path: string, mode: number): Promise<void> {
+    const { facts } = this.#options;
+    if (this.#reached === null) return makeFolder(container, path, mode, facts);
+    const make = (parent: Place, name: string): void => makePlace(parent, name, facts, name === posix.basename(path) ? mode : 0o755);
+    await withFolder(this.#reached, path, () => undefined, { make });
   }
 
   /** Asked only after a failure: a kill for want of memory leaves its trace in the box's counter. */
@@ -140,8 +172,7 @@ export class DockerSandbox implements Sandbox {
     return true;
   }
 
-  async #tarEnds(): Promise<TarEnds> {
-    const container = await this.#container();
+  #tarEnds(container: Docker.Container): TarEnds {
     const { facts } = this.#options;
     return {
       owner: { uid: facts.uid, gid: facts.gid },

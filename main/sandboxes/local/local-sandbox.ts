@@ -1,6 +1,4 @@
 /** One local sandbox. It starts at its first use, so that `provide` can still add a mount. */
-import { realpath } from "node:fs/promises";
-import { WorkbenchError } from "../../errors.ts";
 import type {
   DirectFiles,
   ExecRequest,
@@ -14,16 +12,16 @@ import type {
 } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
+import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
+import { type FileOwner, makeFolder, withFolder } from "../host-files/box-tree.ts";
+import { directFiles } from "../host-files/direct-files.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import type { BaseRoot, RootShape } from "./base-root.ts";
-import { copyEntriesIn, copyIn, copyOut, writeIn } from "./box-copy.ts";
 import { type BoxRecord, boxName, createBoxFolder, writeBoxRecord } from "./box-folder.ts";
-import { type FileOwner, makeFolder, withFolder } from "./box-tree.ts";
 import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
 import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, createCgroups, removeCgroups } from "./cgroups.ts";
-import { directFiles } from "./direct-files.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
 import type { Launcher } from "./launcher.ts";
 import { type ExecPlace, execInside, type RunningExec, standardEnvironment, startInside } from "./local-exec.ts";
@@ -82,8 +80,13 @@ export class LocalSandbox implements Sandbox {
     this.rolloutId = record.rolloutId;
     this.ownerId = record.ownerId;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
-    // Every folder of it is the system's, and read-only inside.
-    this.direct = directFiles(() => this.#firstProcess(), this.#fileOwner, (standardEnvironment.PATH ?? "").split(":"));
+    // Every folder of the search path is the system's, and read-only inside.
+    const path = (standardEnvironment.PATH ?? "").split(":");
+    this.direct = directFiles(
+      () => this.#firstProcess(),
+      this.#fileOwner,
+      async () => ({ path, replaced: [] }),
+    );
   }
 
   static async create(options: LocalSandboxOptions): Promise<LocalSandbox> {
@@ -131,10 +134,7 @@ export class LocalSandbox implements Sandbox {
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
     const inside = absoluteInside(insidePath);
-    const source = await realpath(hostPath).catch(() => {
-      throw new WorkbenchError("sandbox", `There is no ${hostPath} to copy into the sandbox.`, "Check the path.");
-    });
-    await copyIn(await this.#firstProcess(), this.#fileOwner, source, inside);
+    await copyIn(await this.#firstProcess(), this.#fileOwner, hostPath, inside);
   }
 
   async uploadEntries(entries: readonly UploadEntry[], insideFolder: string): Promise<void> {

@@ -39,7 +39,7 @@ export async function writePlain(path: string, bytes: Uint8Array, mode: number):
 
 export function plainFiles(folder: string): DirectFiles {
   return {
-    systemPath: ["/usr/local/bin", "/usr/bin", "/bin"],
+    programs: async () => ({ path: ["/usr/local/bin", "/usr/bin", "/bin"], replaced: [] }),
     async freshFolder(path, mode) {
       const place = requirePlace(folder, path);
       await rm(place, { recursive: true, force: true });

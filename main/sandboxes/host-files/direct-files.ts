@@ -1,12 +1,12 @@
-/** A local box's files for the verifier: places made fresh and files read by the service itself. */
+/** A box's files for the verifier: places made fresh and files read by the service itself. */
 import { chmodSync, closeSync, readdirSync, readSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { posix } from "node:path";
 import type { DirectFiles, PlainFile } from "../contract.ts";
 import { type FileOwner, makeFolder, openPlainFile, type Place, withFolder } from "./box-tree.ts";
 
-export function directFiles(firstProcess: () => Promise<number>, owner: FileOwner, systemPath: readonly string[]): DirectFiles {
+export function directFiles(firstProcess: () => Promise<number>, owner: FileOwner, programs: DirectFiles["programs"]): DirectFiles {
   return {
-    systemPath,
+    programs,
     freshFolder: async (path, mode) => {
       const parent = posix.dirname(path);
       return withFolder(

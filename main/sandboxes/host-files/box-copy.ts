@@ -18,9 +18,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { copyFile } from "node:fs/promises";
+import { copyFile, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { WorkbenchError } from "../../errors.ts";
 import type { UploadEntry } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { entryLimit, tooMuch, transferLimitBytes, transferLimitText } from "../transfer-limits.ts";
@@ -42,8 +43,11 @@ class Breaks {
   }
 }
 
-/** The host file `source` as the file `insidePath`, or what the host folder `source` holds into the folder of that name. */
-export async function copyIn(pid: number, owner: FileOwner, source: string, insidePath: string): Promise<void> {
+/** The host file `hostPath` as the file `insidePath`, or what the host folder of that path holds into the folder of that name. */
+export async function copyIn(pid: number, owner: FileOwner, hostPath: string, insidePath: string): Promise<void> {
+  const source = await realpath(hostPath).catch(() => {
+    throw new WorkbenchError("sandbox", `There is no ${hostPath} to copy into the sandbox.`, "Check the path.");
+  });
   const found = lstatSync(source);
   const folder = found.isDirectory() ? insidePath : posix.dirname(insidePath);
   await intoFolder(pid, owner, folder, async (place) => {

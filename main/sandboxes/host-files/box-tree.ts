@@ -14,6 +14,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readlinkSync,
   type Stats,
   unlinkSync,
@@ -39,6 +40,9 @@ export class Place {
   /** `name` is one path component, never `..`. */
   at(name: string): string {
     return `/proc/self/fd/${this.fd}/${name}`;
+  }
+  names(): readonly string[] {
+    return readdirSync(this.path);
   }
   /** What is there itself, be it a link; null = nothing. */
   look(name: string): Stats | null {
@@ -73,6 +77,17 @@ export async function withFolder<T>(pid: number, path: string, use: (place: Plac
   } finally {
     for (const place of way) place.close();
   }
+}
+
+/** What is at a path, links followed inside the box; null = nothing. */
+export async function lookThrough(pid: number, path: string, linksLeft = longestChain): Promise<Stats | null> {
+  const name = posix.basename(path);
+  const found = await withFolder(pid, posix.dirname(path), (place) => {
+    const stats = place?.look(name) ?? null;
+    return { stats, target: place !== null && stats?.isSymbolicLink() ? linkTarget(place, name) : null };
+  });
+  if (found.target === null || linksLeft === 0) return found.stats;
+  return lookThrough(pid, posix.resolve(posix.dirname(path), found.target), linksLeft - 1);
 }
 
 function rootOf(pid: number): Place {

@@ -1,0 +1,83 @@
+/**
+ * A container's files as the service itself reaches them: where the engine runs on this machine, the service is root and the container's
+ * users are the machine's own, its file system is that of its first process. Many times faster than the engine's archives.
+ */
+import { lstatSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import type Docker from "dockerode";
+import type { DirectFiles } from "../contract.ts";
+import { lookThrough, withFolder } from "../host-files/box-tree.ts";
+import { answered } from "./engine.ts";
+import type { ImageFacts } from "./image-facts.ts";
+
+/** First process of a running container as this machine numbers it; null where its files cannot be reached by it. */
+export async function reachablePid(container: Docker.Container): Promise<number | null> {
+  if (process.platform !== "linux" || process.geteuid?.() !== 0) return null;
+  const { State } = await answered(container.inspect());
+  if (!(State.Pid > 0)) return null;
+  try {
+    // The engine's machine may be another one, whose numbers mean nothing here.
+    const mine = readFileSync(`/proc/${State.Pid}/cgroup`, "utf8").includes(container.id);
+    const sameUsers = /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync(`/proc/${State.Pid}/uid_map`, "utf8"));
+    return mine && sameUsers ? State.Pid : null;
+  } catch {
+    return null;
+  }
+}
+
+const systemTools = "sh bash env cat grep sed test [ head tail sort diff cmp cut tr wc date mkdir rm cp mv chmod ls true false echo expr".split(" ");
+const scratch = ["/tmp", "/var/tmp", "/home/agent", "/logs", "/tests", "/solution", "/runtime"];
+const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Which programs a verifier can rely on, by who may write to their folders and by what changed since the container was made. */
+export async function trustedPrograms(pid: number, facts: ImageFacts, workdir: string): ReturnType<DirectFiles["programs"]> {
+  const path: string[] = [];
+  for (const folder of `${facts.environment.PATH ?? usualPath}:/opt/openforge/bin`.split(":")) {
+    if (await isSafe(pid, facts, folder, workdir)) path.push(folder);
+  }
+  return { path, replaced: await replacedTools(pid, facts, path) };
+}
+
+async function isSafe(pid: number, { uid, gid }: ImageFacts, folder: string, workdir: string): Promise<boolean> {
+  if (!folder.startsWith("/") || [...scratch, workdir].some((root) => folder === root || folder.startsWith(`${root}/`))) return false;
+  const found = await lookThrough(pid, folder);
+  if (found === null) return true;
+  if ((found.mode & 0o002) !== 0) return false;
+  // Root owns the system's folders: for him counts what has changed in them.
+  if (uid === 0) return true;
+  return found.uid !== uid && ((found.mode & 0o020) === 0 || (found.gid === 0 && gid !== 0));
+}
+
+/** Only where the agent owns them. */
+async function replacedTools(pid: number, { uid }: ImageFacts, path: readonly string[]): Promise<readonly string[]> {
+  const madeAt = uid === 0 ? await containerMadeAt(pid) : null;
+  if (madeAt === null) return [];
+  const changed: string[] = [];
+  for (const file of [
+    ...path.flatMap((folder) => systemTools.map((tool) => posix.join(folder, tool))),
+    ...(await loaders(pid)),
+    "/etc/ld.so.preload",
+  ]) {
+    const [itself, target] = [await lookAt(pid, file), await lookThrough(pid, file)];
+    if ([itself, target].some((stats) => stats !== null && stats.ctimeMs > madeAt)) changed.push(file);
+  }
+  return changed;
+}
+
+/** The engine writes this file when it makes a container, on a file system of its own. */
+async function containerMadeAt(pid: number): Promise<number | null> {
+  const hostname = await lookAt(pid, "/etc/hostname");
+  if (hostname === null || hostname.birthtimeMs === 0 || hostname.dev === lstatSync(`/proc/${pid}/root/`).dev) return null;
+  return hostname.birthtimeMs;
+}
+
+async function loaders(pid: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of ["/lib", "/lib64", "/usr/lib"]) {
+    const names = await withFolder(pid, folder, (place) => place?.names() ?? []);
+    found.push(...names.filter((name) => /^ld-(linux|musl)/.test(name)).map((name) => posix.join(folder, name)));
+  }
+  return found;
+}
+
+const lookAt = (pid: number, path: string) => withFolder(pid, posix.dirname(path), (place) => place?.look(posix.basename(path)) ?? null);
