@@ -1,4 +1,5 @@
 /** The table that `train` and `quickstart` end with. */
+import { behaviourDefinitions, type MeasureDefinition } from "../../engine/behaviour/index.ts";
 import type { EstimateView, TrainingResult } from "../api/training-views.ts";
 import { table } from "./output.ts";
 
@@ -9,7 +10,7 @@ export function trainingTable(result: TrainingResult): string {
     ...families.map((family) => row(`  ${family.family}`, family.before, family.after, percent)),
     ...Object.entries(behaviour)
       .filter(([name]) => name !== "success")
-      .map(([name, measured]) => row(name, measured.before, measured.after, plain)),
+      .map(([name, measured]) => row(nameOf(name), measured.before, measured.after, isShare(name) ? percent : plain)),
   ];
   const parts = (["sampling", "sandbox", "training", "evaluation", "idle"] as const).map((part) => `${part} ${seconds[part].toFixed(0)} s`);
   return [
@@ -23,6 +24,18 @@ export function trainingTable(result: TrainingResult): string {
         ]),
     `${seconds.total.toFixed(0)} s in all; busy, overlapping: ${parts.join(", ")}.`,
   ].join("\n");
+}
+
+function definitionOf(name: string): MeasureDefinition | undefined {
+  return Object.entries(behaviourDefinitions).find(([known]) => known === name)?.[1];
+}
+
+function nameOf(measure: string): string {
+  return definitionOf(measure)?.name ?? measure;
+}
+
+function isShare(measure: string): boolean {
+  return definitionOf(measure)?.unit === "share";
 }
 
 type Format = (value: number) => string;

@@ -4,9 +4,8 @@ import type { PolicyMeasures } from "./embedded/protocol.ts";
 
 export interface HealthFacts {
   readonly planned: number;
-  /** Rollouts with a reward that count. */
+  /** Rollouts that can be learnt from, flat groups included. */
   readonly rewarded: number;
-  readonly used: number;
   readonly truncated: number | null;
   readonly flatGroupShare: number | null;
   readonly trainedUnsampled: number;
@@ -16,7 +15,7 @@ export interface HealthFacts {
 
 /** Worst first: what spoils the run, then what slows it. */
 export function healthOf(facts: HealthFacts): readonly HealthView[] {
-  const { planned, rewarded, used, truncated, flatGroupShare, trainedUnsampled, measures, metrics } = facts;
+  const { planned, rewarded, truncated, flatGroupShare, trainedUnsampled, measures, metrics } = facts;
   const percent = (value: number): string => `${Math.round(100 * value)} %`;
   const found: HealthView[] = [];
   const above = (measure: string, value: number | null | undefined, limit: number, message: (value: number) => string): void => {
@@ -59,6 +58,6 @@ export function healthOf(facts: HealthFacts): readonly HealthView[] {
   );
   above("truncated", truncated, 0.25, (value) => `${percent(value)} of the rollouts ended at a limit; give them more room, or look at what they do.`);
   above("flatGroups", flatGroupShare, 0.75, (value) => `${percent(value)} of the groups have rewards that are all equal, and teach nothing.`);
-  above("leftOut", planned === 0 ? 0 : 1 - used / planned, 0.5, (value) => `${percent(value)} of the rollouts were left out of the update.`);
+  above("leftOut", planned === 0 ? 0 : 1 - rewarded / planned, 0.5, (value) => `${percent(value)} of the rollouts cannot be learnt from.`);
   return found;
 }

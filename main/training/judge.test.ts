@@ -83,7 +83,7 @@ describe("rows", () => {
     const batch = buildBatch(members, () => chains, { ...plain, controls: { invertMask: true } });
     expect([...batch.mask.values]).toEqual([1, 0, 0, 1, 0, 0]);
     expect(batch).toMatchObject({ sampler: null, trainedUnsampled: 1 });
-    const facts = { planned: 1, rewarded: 1, used: 1, truncated: 0, flatGroupShare: 0, measures: null, metrics: {} };
+    const facts = { planned: 1, rewarded: 1, truncated: 0, flatGroupShare: 0, measures: null, metrics: {} };
     expect(healthOf({ ...facts, trainedUnsampled: batch.trainedUnsampled })).toMatchObject([{ measure: "mask", value: 1, limit: 0 }]);
     expect(healthOf({ ...facts, trainedUnsampled: 0 })).toEqual([]);
   });

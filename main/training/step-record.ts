@@ -50,7 +50,7 @@ export function stepRecord(facts: StepFacts): StepRecord {
     metrics,
     health: [
       ...healthOf({
-        ...{ planned: facts.planned, rewarded: fair.length, used: used.length, truncated, flatGroupShare, measures, metrics },
+        ...{ planned: facts.planned, rewarded: fair.length, truncated, flatGroupShare, measures, metrics },
         trainedUnsampled: batch.trainedUnsampled,
       }),
     ],
