@@ -23,6 +23,7 @@ const table: readonly (readonly [string, RolloutPhase, unknown, OutcomeCause, bo
   ["setup over its budget", "setup", new PhaseTimeout("setup", 1000), "setup-timeout", false],
   ["a box that does not answer", "stopping", new PhaseTimeout("stopping", 1000), "sandbox-lost", false],
   ["a verifier over every budget", "verifying", new PhaseTimeout("verifying", 1000), "verifier-timeout", false],
+  ["a policy that keeps an agent waiting for hours", "running", new PhaseTimeout("running", 1000), "budget-exceeded", true],
   ["the guard", "running", new GuardTimeout(60_000), "budget-exceeded", true],
 ];
 

@@ -13,7 +13,10 @@ export class GuardTimeout extends Error {
 /** Never throws: a bug of ours ends one rollout, as an environment failure that says so, and never its siblings. */
 export function stopOf(phase: RolloutPhase, error: unknown): AttemptStop {
   if (error instanceof GuardTimeout) return { phase, cause: "budget-exceeded", detail: error.message, permanent: true };
-  if (error instanceof PhaseTimeout) return { phase, cause: causeOfTimeout(phase), detail: error.message, permanent: false };
+  if (error instanceof PhaseTimeout) {
+    const cause = causeOfTimeout(phase);
+    return { phase, cause, detail: error.message, permanent: cause === "budget-exceeded" };
+  }
   const named = namedCause(error);
   if (named !== null) return { phase, cause: named, detail: sentence(error), permanent: permanentCauses.includes(named) };
   if ((error as NodeJS.ErrnoException | null)?.code === "ENOSPC") return { phase, cause: "disk-full", detail: "The disk is full.", permanent: true };
@@ -41,6 +44,8 @@ function causeOfTimeout(phase: RolloutPhase): OutcomeCause {
     case "verifying":
       return "verifier-timeout";
     case "running":
+      // The agent's own clock did not end it: its calls waited too long for their policy.
+      return "budget-exceeded";
     case "stopping":
     case "collecting":
     case "ended":
