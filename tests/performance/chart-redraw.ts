@@ -11,7 +11,7 @@ const steps = 100_000;
 export async function benchmark(note: (line: string) => void): Promise<readonly BenchmarkRow[]> {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`there is no browser at ${executablePath}; name one by CHROMIUM`);
-  const bundle = await rolldown({ input: fileURLToPath(new URL("./measure/chart-page.ts", import.meta.url)) });
+  const bundle = await rolldown({ input: fileURLToPath(new URL("./measure/chart-page.mjs", import.meta.url)) });
   const { output } = await bundle.generate({ format: "iife" });
   await bundle.close();
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
