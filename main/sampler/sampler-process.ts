@@ -23,7 +23,7 @@ class SamplerHandler implements ChildHandler<SamplerAsk, SamplerReply> {
     if (ask.type === "sample") return this.#sample(ask.request, signal);
     if (ask.type === "publish") await this.#weights.publish(ask.version);
     if (ask.type === "retire") await this.#weights.retire(ask.version);
-    return { type: "done", counts: await this.#weights.counts() };
+    return { type: "done", counts: this.#weights.counts };
   }
 
   #sample({ endIds, maxTokens, stopStrings, ...request }: SampleRequest, signal: AbortSignal): Promise<SamplerReply> {

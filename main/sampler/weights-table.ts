@@ -21,9 +21,11 @@ interface Engine {
   readonly generator: Generator;
 }
 
-/** `holders`: versions that use it or are about to. */
 interface EngineEntry {
   readonly opening: Promise<Engine>;
+  /** null until it is open. */
+  engine: Engine | null;
+  /** Versions that use it or are about to. */
   holders: number;
 }
 
@@ -89,9 +91,8 @@ export class WeightsTable {
   }
 
   /** Of all sessions so far. */
-  async counts(): Promise<GeneratorCounts> {
-    const engines = await Promise.all([...this.#engines.values()].map(({ opening }) => opening));
-    return engines.reduce((sum, { generator }) => added(sum, generator.counts), this.#past);
+  get counts(): GeneratorCounts {
+    return [...this.#engines.values()].reduce((sum, { engine }) => (engine === null ? sum : added(sum, engine.generator.counts)), this.#past);
   }
 
   #version(name: string): Version {
@@ -123,9 +124,14 @@ export class WeightsTable {
       return known;
     }
     const idle = [...this.#engines].filter(([, { holders }]) => holders === 0).map(([unused]) => unused);
-    const entry: EngineEntry = { opening: Promise.all(idle.map((unused) => this.#close(unused))).then(open), holders: 1 };
+    const entry: EngineEntry = { opening: Promise.all(idle.map((unused) => this.#close(unused))).then(open), engine: null, holders: 1 };
     this.#engines.set(key, entry);
-    entry.opening.catch(() => this.#engines.delete(key));
+    entry.opening.then(
+      (engine) => {
+        entry.engine = engine;
+      },
+      () => this.#engines.delete(key),
+    );
     return entry;
   }
 
