@@ -219,6 +219,35 @@ export function sandboxContract(kind: string, options: ContractOptions): void {
     });
   });
 
+  describe(`${kind}: a program that is talked to`, () => {
+    it("answers as it is told, beside commands, and ends with killAll", async () => {
+      const { holdsPrograms } = options.provider();
+      const sandbox = await create();
+      expect(sandbox.start !== undefined).toBe(holdsPrograms);
+      if (sandbox.start === undefined) return;
+      const program = await sandbox.start({ command: ["sh", "-c", 'echo "$GREETING $(pwd)"; cat; echo over >&2'], env: { GREETING: "hello" } });
+      let said = "";
+      program.output.on("data", (chunk: Buffer) => {
+        said += text(chunk);
+      });
+      program.input.write("one\n");
+      await expect.poll(() => said).toBe("hello /app\none\n");
+      expect(text((await run(sandbox, "echo beside")).stdout)).toBe("beside\n");
+      program.input.write(`${"x".repeat(300_000)}\n`);
+      await expect.poll(() => said.length).toBe("hello /app\none\n".length + 300_001);
+      await sandbox.killAll();
+      await program.ended;
+      expect(await strangers(sandbox)).toEqual([]);
+      const second = await sandbox.start({ command: ["sh", "-c", "cat >/dev/null; echo over"] });
+      second.output.on("data", (chunk: Buffer) => {
+        said = text(chunk);
+      });
+      second.input.end();
+      await second.ended;
+      await expect.poll(() => said).toBe("over\n");
+    });
+  });
+
   describe(`${kind}: files`, () => {
     it("go in as they are, and come out as plain files", async () => {
       const source = join(folder, "in");
