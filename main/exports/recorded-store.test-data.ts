@@ -30,7 +30,7 @@ export interface TestRollout {
   readonly phase?: RolloutRecord["phase"];
 }
 
-export const bashTool = {
+const bashTool = {
   type: "function",
   function: {
     name: "bash",

@@ -260,47 +260,6 @@ describe("rows of an experiment", () => {
   });
 });
 
-test("rows of a training run carry what its updates used", async () => {
-  recorded = recordedStore([
-    { task: "a", reward: 1, turns: [plainTurn("ls"), plainTurn(null)] },
-    { task: "a", reward: 0, turns: [plainTurn(null)] },
-  ]);
-  const { store, folder } = recorded;
-  const [first, second] = store.rolloutsOf(recorded.experimentId);
-  const length = rebuildTrajectories(store, first?.id ?? "").tokensOf(0).ids.length;
-  // The update rejected the first sampled token.
-  const mask = [...rebuildTrajectories(store, first?.id ?? "").tokensOf(0).mask].map((value, at) => (at === 3 ? 0 : value === 1 ? 1 : 0));
-  const made = (rollout: string | undefined, leftOut: string | null) => ({
-    ...{
-      rollout: rollout ?? "",
-      task: "a",
-      harness: "react",
-      group: "g",
-      policyVersion: "p@3",
-      reward: 1,
-      advantage: 0.5,
-      trainedTokens: 5,
-      lossShare: null,
-      leftOut,
-    },
-  });
-  const training = {
-    list: () => [{ id: "t-1" }],
-    get: () => ({ experiment: "e-test", points: [{ step: 1 }] }),
-    step: () => ({ rollouts: [made(first?.id, null), made(second?.id, "stale: 3 updates behind")] }),
-    stepTokens: () => ({ chain: 0, mask, advantages: mask.map((value) => (value === 1 ? 0.5 : null)), trainerLogprobs: mask.map(() => null) }),
-  };
-  const path = join(folder, "run.jsonl");
-  const request = { id: "t-1", format: "trl-sft", path, force: false, algorithm: "grpo", all: false } as const;
-  // A run as the exports read it: only what they ask for is here.
-  const report = await exportTo({ store, training: training as never, version: "test" }, request, () => undefined, new AbortController().signal);
-  expect(report).toMatchObject({ count: 1, leftOut: [{ reason: "stale: 3 updates behind", count: 1 }] });
-  const row = trlRow.parse(jsonLines(path)[0]);
-  expect(row.assistant_masks).toEqual(mask);
-  expect(row.advantages).toEqual(mask.map((value) => value * 0.5));
-  expect(row.input_ids).toHaveLength(length);
-});
-
 function sorted(rows: readonly PlainRow[]): readonly PlainRow[] {
   return rows.toSorted((left, right) => (left.key < right.key ? -1 : 1));
 }

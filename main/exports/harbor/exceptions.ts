@@ -1,7 +1,7 @@
 /** Our endings in Harbor's words: the exception a trial records, and what its error table says about that exception. */
 import type { Outcome, OutcomeCause, OutcomeStatus } from "../../../engine/outcome/index.ts";
 
-export interface HarborPolicy {
+interface HarborPolicy {
   readonly should_retry: boolean;
   readonly should_grade: boolean;
   readonly has_valid_reward: boolean;

@@ -6,7 +6,7 @@ import { passOverTasks } from "../../../engine/statistics/index.ts";
 import type { ExperimentRecord, RolloutRecord, Store } from "../../store/index.ts";
 import { recordedTask } from "../../tasks/index.ts";
 import { type WrittenTrial, writeTrial } from "./trial.ts";
-import { jsonFile, localMoment, moment, uuidOf } from "./written-values.ts";
+import { digestOf, jsonFile, localMoment, moment, uuidOf } from "./written-values.ts";
 
 export interface JobSource {
   readonly store: Store;
@@ -45,7 +45,10 @@ export async function writeJob(source: JobSource, folder: string): Promise<numbe
 function trialNames(rollouts: readonly RolloutRecord[]): readonly string[] {
   const given = new Set<string>();
   return rollouts.map(({ id, taskPath, taskName }) => {
-    const stem = (basename(taskPath) || taskName).slice(0, 32).replace(/[_-]+$/, "");
+    const stem = basename(taskPath || taskName)
+      .replaceAll(/[^\w.-]/g, "-")
+      .slice(0, 32)
+      .replace(/[_-]+$/, "");
     for (let turn = 0; ; turn++) {
       const name = `${stem}__${createHash("sha256").update(`${id} ${turn}`).digest("hex").slice(0, 7)}`;
       if (given.has(name)) continue;
@@ -60,7 +63,7 @@ async function checksumsOf(rollouts: readonly RolloutRecord[]): Promise<Readonly
   const checksums = new Map<string, string>();
   for (const { taskDigest, taskPath } of rollouts) {
     if (checksums.has(taskDigest)) continue;
-    checksums.set(taskDigest, (await recordedTask(taskPath, taskDigest))?.checksum ?? taskDigest.replace(/^sha256:/, ""));
+    checksums.set(taskDigest, (await recordedTask(taskPath, taskDigest))?.checksum ?? digestOf(taskDigest).replace("sha256:", ""));
   }
   return checksums;
 }
@@ -77,7 +80,7 @@ function configOf(name: string, rollouts: readonly RolloutRecord[]) {
     n_concurrent_trials: 1,
     environment: { type: "docker" },
     agents: [...agents.values()],
-    tasks: [...new Set(rollouts.map(({ taskPath }) => taskPath))].map((path) => ({ path })),
+    tasks: [...new Set(rollouts.map(({ taskPath, taskName }) => taskPath || taskName))].map((path) => ({ path })),
   };
 }
 

@@ -7,7 +7,7 @@ import { rebuildTrajectories } from "../../trajectories/index.ts";
 import { mediaFiles } from "../atif/media-files.ts";
 import { atifTrajectory } from "../atif/trajectory.ts";
 import { failureOf, type HarborFailure, isRewardValid } from "./exceptions.ts";
-import { jsonFile, moment, uuidOf } from "./written-values.ts";
+import { digestOf, jsonFile, moment, uuidOf } from "./written-values.ts";
 
 export interface TrialPlan {
   readonly name: string;
@@ -104,7 +104,16 @@ function placeOf({ kind, name }: ArtifactRecord): string | null {
 }
 
 function taskConfig({ rollout }: TrialPlan) {
-  return { path: rollout.taskPath, git_url: null, git_commit_id: null, name: null, ref: null, overwrite: false, download_dir: null, source: null };
+  return {
+    path: rollout.taskPath || rollout.taskName,
+    git_url: null,
+    git_commit_id: null,
+    name: null,
+    ref: null,
+    overwrite: false,
+    download_dir: null,
+    source: null,
+  };
 }
 
 function agentConfig({ rollout }: TrialPlan) {
@@ -138,7 +147,12 @@ function lockOf(plan: TrialPlan) {
   const { rollout } = plan;
   return {
     schema_version: 2,
-    task: { name: basename(rollout.taskPath) || rollout.taskName, type: "local", digest: rollout.taskDigest, path: rollout.taskPath },
+    task: {
+      name: basename(rollout.taskPath) || rollout.taskName,
+      type: "local",
+      digest: digestOf(rollout.taskDigest),
+      path: rollout.taskPath || rollout.taskName,
+    },
     agent: agentConfig(plan),
     environment: environmentConfig(plan),
     verifier: { disable: false, environment_mode: "shared" },
@@ -153,7 +167,7 @@ function resultOf(store: Store, plan: TrialPlan, config: object, failure: Harbor
     task_name: rollout.taskName,
     trial_name: name,
     trial_uri: `openforge://rollout/${rollout.id}`,
-    task_id: { path: rollout.taskPath },
+    task_id: { path: rollout.taskPath || rollout.taskName },
     source: null,
     task_checksum: plan.checksum,
     config,

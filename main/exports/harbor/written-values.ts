@@ -21,3 +21,8 @@ export function uuidOf(id: string): string {
   const hex = createHash("sha256").update(`openforge ${id}`).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `9${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
 }
+
+/** The task's digest; for a task known by name only, one made of that name: the format wants one. */
+export function digestOf(taskDigest: string): string {
+  return /^sha256:[0-9a-f]{64}$/.test(taskDigest) ? taskDigest : `sha256:${createHash("sha256").update(taskDigest).digest("hex")}`;
+}

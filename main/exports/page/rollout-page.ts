@@ -44,10 +44,10 @@ ${rollout.outcome?.detail == null ? null : html`<p class="sub">${rollout.outcome
 </header>
 <main>
 <section class="panel"><div class="head"><h2>Rollout</h2></div>${facts(rollout, trajectories)}</section>
-<section class="panel"><div class="head"><h2>Behaviour</h2></div>${behaviour(source.measures)}</section>
-${trajectories.chains.length === 0 ? null : html`<section class="panel"><div class="head"><h2>Chains</h2><span class="muted">what is trained</span></div>${chainTable(trajectories)}</section>`}
 ${calls.length === 0 ? html`<section class="panel"><div class="head"><h2>Calls</h2></div><p class="message muted">No model call was recorded.</p></section>` : null}
 ${calls.map((call) => callPanel(store, call))}
+<section class="panel"><div class="head"><h2>Behaviour</h2></div>${behaviour(source.measures)}</section>
+${trajectories.chains.length === 0 ? null : html`<section class="panel"><div class="head"><h2>Chains</h2><span class="muted">what is trained</span></div>${chainTable(trajectories)}</section>`}
 </main>
 </body>
 </html>
@@ -82,13 +82,19 @@ function facts(rollout: RolloutRecord, trajectories: Trajectories): Markup {
     ["wall time", seconds === null ? "–" : `${seconds.toFixed(1)} s`],
     ["tokens", `${rollout.promptTokens} prompt, ${rollout.completionTokens} sampled`],
     ["policy version", rollout.policyVersion ?? "–"],
-    ["sandbox", rollout.isolation === null ? rollout.sandbox : `${rollout.sandbox}: ${Object.values(rollout.isolation).join(", ")}`],
+    ["sandbox", rollout.sandbox],
     ["seed", String(rollout.seed)],
     ["attempts", String(rollout.attempts)],
     ["started", rollout.startedAt === null ? "–" : new Date(rollout.startedAt).toISOString()],
     ["task digest", rollout.taskDigest],
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>${isolation(rollout)}`;
+}
+
+function isolation({ isolation: report }: RolloutRecord): Markup | null {
+  if (report === null) return null;
+  const lines = Object.entries(report).map(([what, how]) => html`<tr><td>${what}</td><td class="muted">${how}</td></tr>`);
+  return html`<details class="note"><summary>What the sandbox isolated</summary><table><tbody>${lines}</tbody></table></details>`;
 }
 
 function behaviour(measures: BehaviourMeasures): Markup {
@@ -100,7 +106,7 @@ function behaviour(measures: BehaviourMeasures): Markup {
     return [html`<tr><td>${title}</td><td class="num">${written}</td><td class="muted">${definition}</td></tr>`];
   });
   const tools = Object.entries(measures.tools).toSorted(([, left], [, right]) => right - left);
-  const used = tools.length === 0 ? null : html`<p class="message muted">Tools: ${tools.map(([tool, count]) => `${tool} × ${count}`).join(", ")}</p>`;
+  const used = tools.length === 0 ? null : html`<p class="note muted">Tools: ${tools.map(([tool, count]) => `${tool} × ${count}`).join(", ")}</p>`;
   return html`<div class="wide"><table><thead><tr><th>measure</th><th class="num">value</th><th>definition</th></tr></thead><tbody>${rows}</tbody></table></div>${used}`;
 }
 

@@ -75,15 +75,18 @@ th,td{padding:.3125rem .75rem;text-align:left;border-bottom:1px solid var(--of-b
 th{font-size:.6875rem;font-weight:500;color:var(--of-text-muted)}
 td.num,th.num{text-align:right}
 .wide{overflow-x:auto}
-.message{border-left:3px solid var(--of-border-strong);padding:.5rem .75rem;border-bottom:1px solid var(--of-border)}
-.message.sampled{border-left-color:var(--of-sampled)}
-.message.put-in{border-image:repeating-linear-gradient(-45deg,var(--of-hatch) 0 2px,transparent 2px 5px) 3}
+.message{position:relative;margin:0;padding:.5rem .75rem .5rem 1rem;border-bottom:1px solid var(--of-border)}
+.message::before{content:"";position:absolute;inset:0 auto 0 0;width:3px;background:var(--of-border-strong)}
+.message.sampled::before{background:var(--of-sampled)}
+.message.put-in::before{background:repeating-linear-gradient(-45deg,var(--of-hatch) 0 2px,transparent 2px 5px)}
 .message:last-child{border-bottom:0}
+.note{margin:0;padding:.5rem .75rem}
 .role{display:flex;gap:.5rem;align-items:baseline;font-weight:600}
 .role .muted{font-weight:400}
 summary{cursor:pointer;list-style-position:outside}
 summary:focus-visible{outline:2px solid var(--of-focus);outline-offset:1px}
 details>summary{margin-left:1rem}
+details.note>summary{margin-left:1rem}
 pre{margin:.375rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 pre.code{background:var(--of-surface-sunken);border:1px solid var(--of-border);border-radius:5px;padding:.5rem .625rem}
 .reasoning{color:var(--of-text-secondary);font-style:italic}

@@ -1,7 +1,7 @@
 /** Messages and tools in the form that chat templates take: what trainers read. */
 import type { ContentPart, Message, ToolCall, ToolDefinition } from "../../../engine/conversation/index.ts";
 
-export interface ChatToolCall {
+interface ChatToolCall {
   readonly id: string;
   readonly type: "function";
   /** Arguments as an object; free text and text that is no JSON object stand under `input`. */

@@ -19,7 +19,6 @@ const output = z.object({
   choices: z.array(z.object({ message, stop_reason: z.string() })).default([]),
   usage: z.object({ input_tokens: z.number(), output_tokens: z.number() }).nullish(),
 });
-export type InspectOutput = z.infer<typeof output>;
 
 const modelEvent = z.object({
   event: z.literal("model"),
