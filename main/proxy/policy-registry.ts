@@ -113,7 +113,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
         throw new WorkbenchError(
           "usage",
           `There is a policy "${input.id}" already.`,
-          "Choose another id, or put this one in its place with --replace.",
+          "Choose another id, or remove that one first (on the command line: --replace).",
         );
       const definition = await fromInput(input);
       if (definition.kind === "vllm" && definition.tokenizer !== undefined) await loadPolicyText(definition.tokenizer);
