@@ -64,17 +64,25 @@ export function sum(tape: Tape, value: Value, axes: readonly number[]): Value {
   ]);
 }
 
-/** silu(gate) · up, silu(x) = x·sigmoid(x). Source: arXiv 2002.05202 (SwiGLU). */
+/**
+ * silu(gate) · up, silu(x) = x·sigmoid(x). Source: arXiv 2002.05202 (SwiGLU). Where one operator computes silu, only gate and up are kept
+ * for the backward pass: sigmoid and silu are computed again there, which costs next to nothing.
+ */
 export function gatedUnit(tape: Tape, gate: Value, up: Value): Value {
   const { graph } = tape;
-  const opened = op.sigmoid(graph, gate);
-  const activated = op.multiply(graph, gate, opened);
-  return tape.record(op.multiply(graph, activated, up), [gate, up], (gradient) => [
-    contribution(graph, () => {
-      // d silu = σ + silu·(1 − σ)
-      const closed = op.subtract(graph, graph.constant(1), opened);
-      return op.multiply(graph, op.multiply(graph, gradient, up), op.add(graph, opened, op.multiply(graph, activated, closed)));
-    }),
-    contribution(graph, () => op.multiply(graph, gradient, activated)),
-  ]);
+  const fused = graph.kernels.quickGelu;
+  const opened = fused ? null : op.sigmoid(graph, gate);
+  const activated = opened === null ? op.quickGelu(graph, gate) : op.multiply(graph, gate, opened);
+  return tape.record(op.multiply(graph, activated, up), [gate, up], (gradient) => {
+    const share = opened ?? op.sigmoid(graph, gate);
+    const silu = opened === null ? op.multiply(graph, gate, share) : activated;
+    return [
+      contribution(graph, () => {
+        // d silu = σ + silu·(1 − σ)
+        const closed = op.subtract(graph, graph.constant(1), share);
+        return op.multiply(graph, op.multiply(graph, gradient, up), op.add(graph, share, op.multiply(graph, silu, closed)));
+      }),
+      contribution(graph, () => op.multiply(graph, gradient, silu)),
+    ];
+  });
 }

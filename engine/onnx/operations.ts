@@ -19,6 +19,11 @@ export const reciprocal = unary("Reciprocal");
 export const sigmoid = unary("Sigmoid");
 export const identity = unary("Identity");
 
+/** x·sigmoid(x), one node. */
+export function quickGelu(graph: Graph, value: Value): Value {
+  return graph.node("QuickGelu", [value], value.shape, { domain: "com.microsoft", attributes: { alpha: { float: 1 } } });
+}
+
 /** value · factor. */
 export function scale(graph: Graph, value: Value, factor: number): Value {
   return factor === 1 ? value : multiply(graph, value, graph.constant(factor, value.type));

@@ -60,9 +60,11 @@ export interface Kernels {
   readonly normSavesInverse: boolean;
   /** com.microsoft RotaryEmbedding. */
   readonly rotaryEmbedding: boolean;
+  /** com.microsoft QuickGelu. */
+  readonly quickGelu: boolean;
 }
 
 /** Everything by ONNX's own operators: float64 graphs and reference checks. */
-export const plainKernels: Kernels = { fusedMatMul: false, fusedNorm: false, normSavesInverse: false, rotaryEmbedding: false };
+export const plainKernels: Kernels = { fusedMatMul: false, fusedNorm: false, normSavesInverse: false, rotaryEmbedding: false, quickGelu: false };
 /** ONNX Runtime's CPU provider in float32. */
-export const cpuKernels: Kernels = { fusedMatMul: true, fusedNorm: true, normSavesInverse: true, rotaryEmbedding: true };
+export const cpuKernels: Kernels = { fusedMatMul: true, fusedNorm: true, normSavesInverse: true, rotaryEmbedding: true, quickGelu: true };

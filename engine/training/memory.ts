@@ -58,13 +58,13 @@ function layerNumbers({ description, adapter, width }: TrainingSize, plan: Memor
   // Two norms and two residual sums; queries and keys raw, rotated and turned, values raw and turned; attention's output in both layouts.
   const attention = 4 * hiddenSize + 3 * queries + 5 * keys + 2 * queries;
   const probabilities = plan.keepProbabilities ? (headCount * (width + queriesAtOnce(plan, width))) / 2 : 0;
-  // Gate, up, the gate's opening, the activation and the product.
-  const feedForward = 5 * feedForwardSize;
+  // Gate, up and their product.
+  const feedForward = 3 * feedForwardSize;
   const lora = [...(adapter ?? [])].reduce((sum, [, { rank }]) => sum + rank, 0) / description.config.layerCount;
   return attention + probabilities + feedForward + lora;
 }
 
-/** From fast to frugal. Head chunks of 256 rows, fewer where the vocabulary is large. */
+/** From fast to frugal. A head chunk holds 16 million logits at most. */
 export function memoryPlans(description: ModelDescription, narrowWeights: boolean): readonly MemoryPlan[] {
   const headChunk = Math.max(32, Math.min(1024, 2 ** Math.floor(Math.log2(2 ** 24 / description.config.vocabularySize))));
   const fast: MemoryPlan = { attentionChunk: 256, headChunk, keepProbabilities: true, checkpointLayers: false, narrowWeights };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { cacheFolder } from "../../../main/machine/index.ts";
+import { bundle } from "../measure/bundle.ts";
 import type { BlockResult, Job } from "./protocol.ts";
 
 const run = promisify(execFile);
@@ -40,12 +41,18 @@ export interface Measured {
  */
 export async function measureInTurns(work: Work, repetitions: number, note: (line: string) => void): Promise<ReadonlyMap<PeerKind, Measured>> {
   const python = await pythonWithTorch(note);
+  const engine = join(await bundle("engine", { engine: join(import.meta.dirname, "engine-process.ts") }), "engine.js");
   const peers: { readonly kind: PeerKind; readonly peer: Peer; readonly speeds: number[]; readonly thrifts: number[] }[] = [];
   try {
     for (const kind of kinds) {
       if (kind !== "engine" && python === null) continue;
       const job: Job = { ...work, threads, compiled: kind === "compiled" };
-      peers.push({ kind, peer: await Peer.start(kind === "engine" ? engineCommand : [python ?? "", pytorchScript], job), speeds: [], thrifts: [] });
+      peers.push({
+        kind,
+        peer: await Peer.start(kind === "engine" ? [process.execPath, engine] : [python ?? "", pytorchScript], job),
+        speeds: [],
+        thrifts: [],
+      });
     }
     const checks = new Map<PeerKind, number>();
     for (const { kind, peer } of peers) {
@@ -78,7 +85,6 @@ function agree(checks: ReadonlyMap<PeerKind, number>): void {
   }
 }
 
-const engineCommand = [process.execPath, "--import", "tsx", join(import.meta.dirname, "engine-process.ts")];
 const pytorchScript = join(import.meta.dirname, "pytorch_peer.py");
 
 class Peer {

@@ -6,8 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "rolldown";
 import { cacheFolder } from "../../../main/machine/index.ts";
+import { bundle } from "../measure/bundle.ts";
 import type { Target } from "./load.ts";
 
 const run = promisify(execFile);
@@ -38,14 +38,9 @@ export async function startOurs(policy: Running, streams: number): Promise<Runni
   return { target, stop: () => end(child) };
 }
 
-/** Bundled as the service ships: run from source, every function that a call makes is given its name by a helper, a fifth of its time. */
 async function bundledProxy(): Promise<string> {
-  const root = join(import.meta.dirname, "../../..");
-  const dir = join(root, "dist/bench");
-  const input = { proxy: join(import.meta.dirname, "proxy-process.ts"), "store-worker": join(root, "main/store/background/worker.ts") };
-  const external = [/^better-sqlite3/, /^onnxruntime-node/, /\.node$/];
-  await build({ input, external, platform: "node", tsconfig: false, logLevel: "silent", output: { dir, format: "esm", cleanDir: true } });
-  return join(dir, "proxy.js");
+  const worker = join(import.meta.dirname, "../../../main/store/background/worker.ts");
+  return join(await bundle("proxy", { proxy: join(import.meta.dirname, "proxy-process.ts"), "store-worker": worker }), "proxy.js");
 }
 
 /** Reverse mode, saving every flow. null with a note when it can't be had. */
