@@ -6,6 +6,7 @@ import { type Running, start, temporaryData } from "./openforge.ts";
 import { HarnessesPage, TasksPage } from "./pages/catalogue-pages.ts";
 import { RolloutPage } from "./pages/rollout-page.ts";
 import { RunsPage } from "./pages/runs-page.ts";
+import { TrainPage } from "./pages/train-page.ts";
 import { launchBrowser, WorkbenchPage } from "./pages/workbench-page.ts";
 
 const shots = "test-results/real";
@@ -86,6 +87,17 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     await form.getByRole("button", { name: /^(Start|Run)/ }).click();
     await form.waitFor({ state: "detached" });
     await expect.poll(() => runs.experiments.count(), { timeout: 30_000 }).toBe(before + 1);
+  });
+
+  test("one command trains the starter policy, says what it does, and is stopped by another", async () => {
+    await workbench.command("Run the starter experiment");
+    const train = new TrainPage(workbench);
+    await train.toolbar.getByText(/^step \d+ of \d+$/).waitFor({ timeout: 120_000 });
+    await train.toolbar.getByText(/^evaluating \d+ of \d+$/).waitFor({ timeout: 120_000 });
+    await workbench.screenshot(`${shots}/train.png`);
+    await train.act("Stop").click();
+    await workbench.page.getByRole("button", { name: "Stop training" }).click();
+    await train.toolbar.getByText(/^cancelled at step/).waitFor({ timeout: 120_000 });
   });
 
   test("the bundled recording opens, and says that nothing is executed", async () => {
