@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
+import { behaviourDefinitions } from "../../engine/behaviour/index.ts";
 import { plainTurn, type RecordedStore, recordedStore, type TestRollout } from "../exports/recorded-store.test-data.ts";
 import { measureExperiment, measureRollout } from "./index.ts";
 
@@ -60,4 +62,9 @@ test("an experiment is measured by rollout; a task that is gone requires nothing
   ]);
   const all = await measureExperiment(recorded.store, recorded.experimentId);
   expect(all.map(({ task, measures }) => [task, measures.success, measures.requiredToolCoverage])).toEqual([["org/a", 1, null]]);
+});
+
+test("the page that explains the measures says what their definitions say", () => {
+  const page = readFileSync(new URL("../../docs/behaviour-measures.md", import.meta.url), "utf8");
+  for (const { name, definition } of Object.values(behaviourDefinitions)) expect(page).toContain(`| ${name} | ${definition} |`);
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { measureExperiment } from "../analysis/index.ts";
 import type { ExportReport, ExportRequest } from "../api/export-views.ts";
 import { WorkbenchError } from "../errors.ts";
+import type { RolloutRecord } from "../store/index.ts";
 import { mediaFiles } from "./atif/media-files.ts";
 import { atifTrajectory } from "./atif/trajectory.ts";
 import type { ExportParts } from "./contract.ts";
@@ -12,11 +13,11 @@ import { writeWhole } from "./destination.ts";
 import { writeHar } from "./har.ts";
 import { writeJob } from "./harbor/job.ts";
 import { readableJson } from "./json-text.ts";
-import { countLeftOut, type LeftOutCount } from "./left-out.ts";
+import { type LeftOutList, leftOutList } from "./left-out.ts";
 import { type Named, whatIsNamed } from "./named.ts";
 import { rolloutPage } from "./page/rollout-page.ts";
 import { algorithmOf } from "./rows/advantages.ts";
-import { rewardedRows, supervisedRows } from "./rows/experiment-rows.ts";
+import { groupOf, rewardedRows, supervisedRows } from "./rows/experiment-rows.ts";
 import { runRows } from "./rows/run-rows.ts";
 import type { TrainingRow } from "./rows/training-row.ts";
 import { writeSlime } from "./trainers/slime.ts";
@@ -28,7 +29,7 @@ interface Work {
   readonly parts: ExportParts;
   readonly request: ExportRequest;
   readonly named: Named;
-  readonly leftOut: LeftOutCount;
+  readonly leftOut: LeftOutList;
   readonly notes: string[];
   report(line: string): void;
   readonly signal: AbortSignal;
@@ -42,13 +43,23 @@ export async function exportTo(
   signal: AbortSignal,
 ): Promise<ExportReport> {
   const named = whatIsNamed(parts, request.id);
-  const work: Work = { parts, request, named, leftOut: countLeftOut(), notes: [], report, signal };
+  const work: Work = { parts, request, named, leftOut: leftOutList(), notes: [], report: twiceASecond(report), signal };
   const { result, bytes } = await writeWhole(request.path, request.force, (path) => writeFormat(work, path));
   const { count, unit, leftOut = [] } = result;
   return {
     ...{ path: request.path, format: request.format, count, unit, bytes },
     leftOut: [...leftOut, ...work.leftOut.list()],
     notes: work.notes,
+  };
+}
+
+/** Progress for a person: more lines than these say nothing more. */
+function twiceASecond(report: (line: string) => void): (line: string) => void {
+  let last = 0;
+  return (line) => {
+    if (Date.now() - last < 500) return;
+    last = Date.now();
+    report(line);
   };
 }
 
@@ -84,22 +95,38 @@ type RowWriter = (file: TrainerFile) => Promise<number>;
 
 /** Rows are made anew each time they are asked for; what is left out is counted in the last pass. */
 async function writeRows(work: Work, path: string, write: RowWriter): Promise<Written> {
-  let leftOut = countLeftOut();
+  let leftOut = leftOutList();
   const rows = (): AsyncIterable<TrainingRow> => {
-    leftOut = countLeftOut();
+    leftOut = leftOutList(onlyRollout(work.named));
     return rowsOf(work, leftOut);
   };
-  const count = await write({ path, rows, leaveOut: (reason) => work.leftOut.add(reason), note: (sentence) => work.notes.push(sentence) });
+  const leaveOut = ({ rollout, chain, step }: TrainingRow, reason: string): void => work.leftOut.add(`${step} ${rollout.id} ${chain}`, reason);
+  const count = await write({ path, rows, leaveOut, note: (sentence) => work.notes.push(sentence) });
   if (count === 0) throw nothingToTrain([...leftOut.list(), ...work.leftOut.list()]);
   return { count, unit: "rows", leftOut: leftOut.list() };
 }
 
-function rowsOf({ parts, request, named, report, signal }: Work, leftOut: LeftOutCount): AsyncIterable<TrainingRow> {
-  if (named.run !== null) return runRows({ parts, run: named.run, leftOut, report, signal });
+/** Set when the id names one rollout: its rewards are compared with its whole group's, and its rows alone are written. */
+function onlyRollout({ rollouts, one }: Named): string | null {
+  return one ? (rollouts[0]?.id ?? null) : null;
+}
+
+async function* rowsOf({ parts, request, named, report, signal }: Work, leftOut: LeftOutList): AsyncGenerator<TrainingRow> {
+  if (named.run !== null) {
+    yield* runRows({ parts, run: named.run, leftOut, report, signal });
+    return;
+  }
   const algorithm = algorithmOf(request.algorithm);
-  const source = { store: parts.store, rollouts: named.rollouts, leftOut, report, signal };
+  const only = onlyRollout(named);
+  const source = { store: parts.store, rollouts: only === null ? named.rollouts : groupAround(parts, named.rollouts), leftOut, report, signal };
   const supervised = request.format === "trl-sft" || request.format === "verl-sft";
-  return supervised ? supervisedRows(source, algorithm, request.all) : rewardedRows(source, algorithm);
+  for await (const row of supervised ? supervisedRows(source, algorithm, request.all) : rewardedRows(source, algorithm)) {
+    if (only === null || row.rollout.id === only) yield row;
+  }
+}
+
+function groupAround({ store }: ExportParts, [one]: readonly RolloutRecord[]): readonly RolloutRecord[] {
+  return one === undefined ? [] : store.rolloutsOf(one.experimentId).filter((other) => groupOf(other) === groupOf(one));
 }
 
 function nothingToTrain(leftOut: ExportReport["leftOut"]): WorkbenchError {
@@ -131,7 +158,7 @@ async function writeTrajectories(work: Work, path: string): Promise<Written> {
   for (const rollout of rollouts) {
     const media = mediaFiles(store, images);
     const trajectory = atifTrajectory({ store, experiment, rollout, media });
-    if (trajectory === null) work.leftOut.add("no model call was answered");
+    if (trajectory === null) work.leftOut.add(rollout.id, "no model call was answered");
     else {
       await writeFile(alone ? path : join(path, `${rollout.id}.json`), readableJson(trajectory, 2));
       await media.write(alone ? dirname(work.request.path) : path);
@@ -154,7 +181,7 @@ async function writePages(work: Work, path: string): Promise<Written> {
   for (const rollout of rollouts) {
     const measures = measured.get(rollout.id);
     if (measures === undefined) {
-      work.leftOut.add("has not ended");
+      work.leftOut.add(rollout.id, "has not ended");
       continue;
     }
     await writeFile(alone ? path : join(path, `${rollout.id}.html`), rolloutPage({ store, experiment, rollout, measures, version }));

@@ -6,22 +6,21 @@ import type { ExportParts } from "./contract.ts";
 export interface Named {
   readonly experiment: ExperimentRecord | null;
   readonly rollouts: readonly RolloutRecord[];
+  /** The id is that of a rollout. */
+  readonly one: boolean;
   /** Set for a training run. */
   readonly run: string | null;
 }
 
 export function whatIsNamed({ store, training }: ExportParts, id: string): Named {
   const experiment = store.experiment(id);
-  if (experiment !== null) return { experiment, rollouts: withSomething(store.rolloutsOf(id), id), run: null };
+  if (experiment !== null) return { experiment, rollouts: some(store.rolloutsOf(id), `The experiment ${id}`), one: false, run: null };
   const rollout = store.rollout(id);
-  if (rollout !== null) return { experiment: store.experiment(rollout.experimentId), rollouts: [rollout], run: null };
+  if (rollout !== null) return { experiment: store.experiment(rollout.experimentId), rollouts: [rollout], one: true, run: null };
   if (training.list().some((run) => run.id === id)) {
     const collected = training.get(id).experiment;
-    return {
-      experiment: collected === null ? null : store.experiment(collected),
-      rollouts: collected === null ? [] : store.rolloutsOf(collected),
-      run: id,
-    };
+    const rollouts = some(collected === null ? [] : store.rolloutsOf(collected), `The training run ${id}`);
+    return { experiment: collected === null ? null : store.experiment(collected), rollouts, one: false, run: id };
   }
   throw new WorkbenchError(
     "not-found",
@@ -30,7 +29,7 @@ export function whatIsNamed({ store, training }: ExportParts, id: string): Named
   );
 }
 
-function withSomething(rollouts: readonly RolloutRecord[], id: string): readonly RolloutRecord[] {
+function some(rollouts: readonly RolloutRecord[], whose: string): readonly RolloutRecord[] {
   if (rollouts.length > 0) return rollouts;
-  throw new WorkbenchError("usage", `The experiment ${id} has no rollouts.`, "Give one that has some; see `openforge runs list`.");
+  throw new WorkbenchError("usage", `${whose} has no rollouts.`, "Give one that has some; see `openforge runs list`.");
 }

@@ -238,6 +238,20 @@ describe("rows of an experiment", () => {
     expect(row.advantages).toEqual([0, 0, 0, 1, 1, 1]);
   });
 
+  test("a rollout alone is compared with its group all the same", async () => {
+    recorded = recordedStore([
+      { task: "a", reward: 1, turns: [plainTurn(null)] },
+      { task: "a", reward: 0, turns: [plainTurn(null)] },
+      { task: "a", reward: null, turns: [plainTurn(null)] },
+      { task: "b", reward: 1, turns: [plainTurn(null)] },
+    ]);
+    const report = await write(recorded, "slime", { id: "r-00000001", algorithm: "rloo" });
+    expect(report).toMatchObject({ count: 1, leftOut: [] });
+    const row = slimeRow.parse(jsonLines(report.path)[0]);
+    expect([row.rollout_id, row.metadata.advantages]).toEqual(["r-00000001", [-1, -1, -1]]);
+    await expect(write(recorded, "slime", { id: "r-00000002" })).rejects.toThrow("There is nothing to train in it: 1 × no reward.");
+  });
+
   test("whitened advantages are over the whole batch", async () => {
     recorded = recordedStore([
       { task: "a", reward: 1, turns: [plainTurn(null)] },

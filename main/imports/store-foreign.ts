@@ -43,7 +43,7 @@ export async function storeForeign(
       groups.set(group, groupIndex + 1);
       storeRollout(store, id, `r-${digest(`${foreign.identity} ${count}`).slice(0, 10)}`, groupIndex, rollout);
       count += 1;
-      report(`${count} rollouts`);
+      if (count % 100 === 0) report(`${count} rollouts`);
     }
     store.setSetting(finished, JSON.stringify(path));
   } catch (error) {

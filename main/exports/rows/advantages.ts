@@ -9,6 +9,7 @@ type ChainTokensOfRow = NonNullable<ChainRow["tokens"]>;
 
 /** A rollout with the rows it gave. */
 export interface RewardedRollout {
+  readonly id: string;
   readonly reward: number;
   readonly group: string;
   readonly length: number;

@@ -1,15 +1,16 @@
 /** Rows of recorded rollouts, with the advantages that a named algorithm gives them. */
 import type { Algorithm } from "../../../engine/training/index.ts";
 import type { RolloutRecord, Store } from "../../store/index.ts";
-import type { LeftOutCount } from "../left-out.ts";
+import type { LeftOutList } from "../left-out.ts";
 import { isByGroup, type RewardedRollout, withAdvantages } from "./advantages.ts";
 import { type ChainRow, chainRows } from "./chain-rows.ts";
 import type { TrainingRow } from "./training-row.ts";
 
 export interface RowSource {
   readonly store: Store;
+  /** Whose rewards are compared. */
   readonly rollouts: readonly RolloutRecord[];
-  readonly leftOut: LeftOutCount;
+  readonly leftOut: LeftOutList;
   report(line: string): void;
   readonly signal: AbortSignal;
 }
@@ -44,11 +45,11 @@ export async function* supervisedRows(source: RowSource, algorithm: Algorithm, a
   const { store, leftOut, signal } = source;
   const candidates = source.rollouts.filter((rollout) => {
     const fault = faultOf(rollout, false);
-    if (fault !== null) leftOut.add(fault);
+    if (fault !== null) leftOut.add(rollout.id, fault);
     return fault === null;
   });
   const failed = new Set(all ? [] : candidates.filter(({ outcome }) => outcome?.status !== "succeeded"));
-  if (failed.size > 0) leftOut.add("did not succeed (--all keeps it)", failed.size);
+  for (const { id } of failed) leftOut.add(id, "did not succeed (--all keeps it)");
   const rewarded = candidates.filter(({ reward, trainable }) => reward !== null && trainable === true);
   for await (const row of rewardedRows({ ...source, rollouts: rewarded }, { ...algorithm, flatGroups: "keep" }))
     if (!failed.has(row.rollout)) yield row;
@@ -56,7 +57,7 @@ export async function* supervisedRows(source: RowSource, algorithm: Algorithm, a
     if (rewarded.includes(rollout) || failed.has(rollout)) continue;
     await nextTurn(signal);
     const { rows, reason } = chainRows(store, rollout, true);
-    if (reason !== null) leftOut.add(reason);
+    if (reason !== null) leftOut.add(rollout.id, reason);
     const group = groupOf(rollout);
     for (const row of rows) yield { ...row, group, tokens: row.tokens === null ? null : { ...row.tokens, advantages: null }, step: null };
   }
@@ -65,26 +66,26 @@ export async function* supervisedRows(source: RowSource, algorithm: Algorithm, a
 function rewardedRollout({ store, leftOut }: RowSource, rollout: RolloutRecord): RewardedRollout | null {
   const fault = faultOf(rollout, true);
   if (fault !== null || rollout.reward === null) {
-    leftOut.add(fault ?? "no reward");
+    leftOut.add(rollout.id, fault ?? "no reward");
     return null;
   }
   const { rows, length, reason } = chainRows(store, rollout, false);
   if (reason !== null) {
-    leftOut.add(reason);
+    leftOut.add(rollout.id, reason);
     return null;
   }
   const hasTokens = (row: ChainRow): row is RewardedRollout["rows"][number] => row.tokens !== null;
-  return { reward: rollout.reward, group: groupOf(rollout), length, rows: rows.filter(hasTokens) };
+  return { id: rollout.id, reward: rollout.reward, group: groupOf(rollout), length, rows: rows.filter(hasTokens) };
 }
 
 function* batchRows({ leftOut }: RowSource, rollouts: readonly RewardedRollout[], algorithm: Algorithm): Generator<TrainingRow> {
   if (rollouts.length === 0) return;
   const tokens = withAdvantages(rollouts, algorithm);
   let at = 0;
-  for (const { rows, group } of rollouts) {
+  for (const { id, rows, group } of rollouts) {
     const trained = rows.map((row) => ({ ...row, tokens: tokens[at++] ?? null, group, step: null }));
     const kept = trained.filter((row) => row.tokens?.mask.includes(1) === true);
-    if (kept.length === 0) leftOut.add("its group has equal rewards, which the algorithm drops");
+    if (kept.length === 0) leftOut.add(id, "its group has equal rewards, which the algorithm drops");
     yield* kept;
   }
 }
@@ -97,7 +98,8 @@ function faultOf({ phase, outcome, reward }: RolloutRecord, wantsReward: boolean
   return wantsReward && reward === null ? "no reward" : null;
 }
 
-function groupOf({ taskDigest, harness, policy }: RolloutRecord): string {
+/** Rollouts whose rewards are compared share it. */
+export function groupOf({ taskDigest, harness, policy }: RolloutRecord): string {
   return JSON.stringify([taskDigest, harness, policy]);
 }
 

@@ -1,13 +1,13 @@
 /** Rows of a training run, with the masks and advantages that its updates used. */
 import type { ExportParts } from "../contract.ts";
-import type { LeftOutCount } from "../left-out.ts";
+import type { LeftOutList } from "../left-out.ts";
 import { chainRows } from "./chain-rows.ts";
 import type { TrainingRow } from "./training-row.ts";
 
 export interface RunSource {
   readonly parts: ExportParts;
   readonly run: string;
-  readonly leftOut: LeftOutCount;
+  readonly leftOut: LeftOutList;
   report(line: string): void;
   readonly signal: AbortSignal;
 }
@@ -24,7 +24,7 @@ export async function* runRows({ parts, run, leftOut, report, signal }: RunSourc
       const record = store.rollout(made.rollout);
       const fault = made.leftOut ?? (record === null ? "its recording was deleted" : null);
       if (fault !== null || record === null) {
-        leftOut.add(fault ?? "");
+        leftOut.add(`${step} ${made.rollout}`, fault ?? "");
         continue;
       }
       let trained = false;
@@ -35,7 +35,7 @@ export async function* runRows({ parts, run, leftOut, report, signal }: RunSourc
         const tokens = { ...row.tokens, mask: Uint8Array.from(mask), advantages: Float64Array.from(advantages, (value) => value ?? 0) };
         yield { ...row, tokens, group: made.group, step };
       }
-      if (!trained) leftOut.add("no token was trained");
+      if (!trained) leftOut.add(`${step} ${made.rollout}`, "no token was trained");
     }
     report(`step ${step} of ${points.length}`);
   }

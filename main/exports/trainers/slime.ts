@@ -17,7 +17,7 @@ export async function writeSlime(file: TrainerFile): Promise<number> {
       const group = groups.get(`${row.step} ${row.group}`) ?? groups.size;
       const sample = slimeSample(row, group, count);
       if (sample === null) {
-        file.leaveOut(unsayable);
+        file.leaveOut(row, unsayable);
         continue;
       }
       groups.set(`${row.step} ${row.group}`, group);

@@ -5,7 +5,7 @@ export interface TrainerFile {
   readonly path: string;
   rows(): AsyncIterable<TrainingRow>;
   /** A row that the format cannot carry. */
-  leaveOut(reason: string): void;
+  leaveOut(row: TrainingRow, reason: string): void;
   /** A sentence about the file. */
   note(sentence: string): void;
 }

@@ -24,7 +24,7 @@ export async function writeTrl(file: TrainerFile): Promise<number> {
     for await (const row of file.rows()) {
       const line = trlRow(row, tokenised);
       if (line === null) {
-        file.leaveOut(unsayable);
+        file.leaveOut(row, unsayable);
         continue;
       }
       count += 1;

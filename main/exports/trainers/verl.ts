@@ -129,7 +129,7 @@ function rlRow(row: TrainingRow, index: number): Row | null {
 async function* carried(file: TrainerFile, made: (row: TrainingRow) => Row | null): AsyncGenerator<Row> {
   for await (const row of file.rows()) {
     const written = made(row);
-    if (written === null) file.leaveOut(unsayable);
+    if (written === null) file.leaveOut(row, unsayable);
     else yield written;
   }
 }
