@@ -16,8 +16,7 @@ export async function writeWhole<T>(
 ): Promise<{ readonly result: T; readonly bytes: number }> {
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`);
   try {
-    if (!force && (await exists(path)))
-      throw new WorkbenchError("usage", `${path} is there already.`, "Give another --out, or --force to replace it.");
+    await refuseToReplace(path, force);
     await makeFolders(dirname(path));
   } catch (error) {
     throw asUsable(error, path);
@@ -33,6 +32,20 @@ export async function writeWhole<T>(
   } finally {
     await rm(part, { recursive: true, force: true });
   }
+}
+
+/** Even with force, of folders only those that an export has written are replaced: a mistyped path must not cost a person's files. */
+async function refuseToReplace(path: string, force: boolean): Promise<void> {
+  if (!(await exists(path))) return;
+  if (!force) throw new WorkbenchError("usage", `${path} is there already.`, "Give another --out, or --force to replace it.");
+  if ((await stat(path)).isDirectory() && !isExport(await readdir(path)))
+    throw new WorkbenchError("usage", `${path} is a folder that no export has written, so it is not replaced.`, "Give another --out.");
+}
+
+/** Nothing, a job, or a file each rollout. */
+function isExport(names: readonly string[]): boolean {
+  const isJob = ["config.json", "lock.json", "result.json"].every((name) => names.includes(name));
+  return isJob || names.every((name) => name === "images" || /^r-[0-9a-f]+\.(?:json|html)$/.test(name));
 }
 
 /** Writes pieces of text one after another, no faster than the disk takes them. */

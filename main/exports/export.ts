@@ -1,6 +1,6 @@
 /** One export from start to end: what the id names, the format's writer, and the report. */
 import { mkdir, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { measureExperiment } from "../analysis/index.ts";
 import type { ExportReport, ExportRequest } from "../api/export-views.ts";
 import { WorkbenchError } from "../errors.ts";
@@ -42,6 +42,7 @@ export async function exportTo(
   report: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ExportReport> {
+  if (!isAbsolute(request.path)) throw new WorkbenchError("usage", `The path ${request.path} is not absolute.`, "Give the whole path.");
   const named = whatIsNamed(parts, request.id);
   const work: Work = { parts, request, named, leftOut: leftOutList(), notes: [], report: twiceASecond(report), signal };
   const { result, bytes } = await writeWhole(request.path, request.force, (path) => writeFormat(work, path));

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ExportRequest } from "../api/export-views.ts";
@@ -58,11 +58,18 @@ test("nothing is overwritten without force, and a failure leaves what was there"
   expect(readdirSync(recorded.folder).toSorted()).toEqual(["data", "rows.csv"]);
 });
 
-test("a folder is replaced as a whole", async () => {
+test("of folders only those of an export are replaced, and as a whole", async () => {
   recorded = recordedStore([solved, lost]);
   const path = join(recorded.folder, "deep", "job");
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, "old.txt"), "old");
+  writeFileSync(join(path, "mine.txt"), "mine");
+  for (const format of ["harbor", "csv"] as const)
+    await expect(write(recorded, { path, format, force: true })).rejects.toThrow(
+      `${path} is a folder that no export has written, so it is not replaced.`,
+    );
+  expect(readFileSync(join(path, "mine.txt"), "utf8")).toBe("mine");
+  rmSync(join(path, "mine.txt"));
+  await write(recorded, { path, format: "atif", force: true });
   await write(recorded, { path, format: "harbor", force: true });
   expect(readdirSync(path).toSorted()).toEqual([
     expect.stringMatching(/^a__/),

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -11,8 +11,8 @@ import { rebuildTrajectories } from "../trajectories/index.ts";
 import { importFrom } from "./index.ts";
 import { openZip } from "./zip-file.ts";
 
-const jobs = "tests/fixtures/harbor/jobs";
-const inspectLog = "main/imports/samples/inspect-sums.eval";
+const jobs = resolve("tests/fixtures/harbor/jobs");
+const inspectLog = resolve("main/imports/samples/inspect-sums.eval");
 
 let folder: string;
 let store: Store;

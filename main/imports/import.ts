@@ -1,6 +1,6 @@
 /** Finds out what a path holds and brings it in. */
 import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { basename, extname, isAbsolute, join } from "node:path";
 import type { ImportReport } from "../api/export-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { importRecording, type Store } from "../store/index.ts";
@@ -16,6 +16,7 @@ import { storeForeign } from "./store-foreign.ts";
  * when it is in the store. Rejects with WorkbenchError, and then nothing was stored.
  */
 export async function importFrom(store: Store, path: string, report: (line: string) => void, signal: AbortSignal): Promise<ImportReport> {
+  if (!isAbsolute(path)) throw new WorkbenchError("usage", `The path ${path} is not absolute.`, "Give the whole path.");
   if (extname(path) === ".openforge") return importOwn(store, path);
   const foreign = await readForeign(path);
   report(`${foreign.kind}: ${foreign.name}`);
