@@ -53,10 +53,23 @@ describe.skipIf(!ready)(`local sandbox${ready ? "" : ` (skipped: ${detail})`}`, 
     }
   });
 
+  it("ends also what has made itself namespaces of its own", async () => {
+    const box = await provider.create(sandboxRequest(), () => undefined);
+    try {
+      const hide =
+        "setsid unshare --user --map-root-user --pid --fork sleep 605 > /dev/null 2>&1 & sleep 0.4; pkill -KILL -x unshare; sleep 0.1; pgrep -x sleep";
+      expect(text((await run(box, hide)).stdout)).toMatch(/^\d+\n$/);
+      await box.killAll();
+      expect(text((await run(box, "pgrep -x sleep || echo none")).stdout)).toBe("none\n");
+    } finally {
+      await box.destroy();
+    }
+  });
+
   it("lives on when a command ends everything that it can, and tells that its own end is not known", async () => {
     const box = await provider.create(sandboxRequest(), () => undefined);
     try {
-      expect((await run(box, "kill -KILL -1")).exitCode).toBe(0);
+      expect((await run(box, "kill -KILL -1; true")).exitCode).toBe(0);
       const sibling = run(box, "sleep 30");
       await run(box, "sleep 0.3; kill -KILL -1");
       expect([137, null]).toContain((await sibling).exitCode);

@@ -16,7 +16,7 @@ import { absoluteInside } from "../transfer-limits.ts";
 import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import { answered, lostOr, statusOf } from "./engine.ts";
-import { reachablePid, trustedPrograms } from "./host-access.ts";
+import { holdsOnly, reachablePid, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
 import { withStagedEntries } from "./staged-entries.ts";
@@ -117,6 +117,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #empty(container: Docker.Container): Promise<void> {
+    if (this.#reached !== null && holdsOnly(this.#reached, this.#ours)) return;
     const ours = await emptyContainer(container, this.#ours);
     if (ours === this.#ours) return;
     this.#ours = ours;

@@ -7,6 +7,7 @@ import { posix } from "node:path";
 import type Docker from "dockerode";
 import type { DirectFiles } from "../contract.ts";
 import { lookThrough, withFolder } from "../host-files/box-tree.ts";
+import { namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
 import { answered } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 
@@ -23,6 +24,13 @@ export async function reachablePid(container: Docker.Container): Promise<number 
   } catch {
     return null;
   }
+}
+
+/** Whether nothing lives in the container but `ours` (numbers of this machine); false also where that cannot be seen. */
+export function holdsOnly(pid: number, ours: ReadonlySet<string>): boolean {
+  const namespace = pidNamespace(pid);
+  if (namespace === null) return false;
+  return namespaceMembers(namespace).every((member) => ours.has(String(member)) || processStat(member) === null);
 }
 
 const systemTools = "sh bash env cat grep sed test [ head tail sort diff cmp cut tr wc date mkdir rm cp mv chmod ls true false echo expr".split(" ");

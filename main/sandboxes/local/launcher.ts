@@ -6,8 +6,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { Server, Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { killQuietly } from "../host-processes.ts";
 import { sandboxLost, unavailable } from "../sandbox-error.ts";
-import { killQuietly } from "./host-processes.ts";
 import { type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";
 
 /** With nothing running for so long, the process ends; the next launch starts another. */

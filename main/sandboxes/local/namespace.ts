@@ -9,12 +9,12 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import type { BaseRoot } from "./base-root.ts";
 import { firstPairDescriptor, firstProcess, turnCount } from "./box-shell.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { joinCgroups } from "./cgroups.ts";
-import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "./host-processes.ts";
 import { type BoxIdentity, becomeUser } from "./identity.ts";
 import type { Launched, Launcher, TurnRequest } from "./launcher.ts";
 import { cannotStart, type SystemTools, startRefusal, toolEnvironment } from "./system-tools.ts";

@@ -37,12 +37,23 @@ function unlessGone(look: () => string): string | null {
 }
 
 /**
- * Living processes of one PID namespace, by their numbers on this machine. `groups`: files that list the processes of control groups
- * which hold all of them; without any, the whole machine is looked through.
+ * Living processes of one PID namespace and of those that were made inside it, by their numbers on this machine. `groups`: files that list
+ * the processes of control groups which hold all of them; without any, the whole machine is looked through.
  */
 export function namespaceMembers(namespace: string, groups: readonly string[] = []): readonly number[] {
-  const numbers = groups.length === 0 ? allProcesses() : new Set(groups.flatMap(listed));
-  return [...numbers].filter((pid) => pidNamespace(pid) === namespace);
+  const numbers = groups.length === 0 ? allProcesses() : [...new Set(groups.flatMap(listed))];
+  const known = new Map<number, boolean>();
+  const isInside = (pid: number): boolean => {
+    const before = known.get(pid);
+    if (before !== undefined) return before;
+    known.set(pid, false);
+    // A namespace made inside has another name, but whoever lives there descends from somebody of this one.
+    const parent = processStat(pid)?.parent ?? 0;
+    const inside = pidNamespace(pid) === namespace || (parent > 1 && isInside(parent));
+    known.set(pid, inside);
+    return inside;
+  };
+  return numbers.filter(isInside);
 }
 
 function allProcesses(): readonly number[] {
