@@ -5,7 +5,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import type Docker from "dockerode";
-import type { DirectFiles } from "../contract.ts";
+import { type DirectFiles, insidePaths } from "../contract.ts";
 import { lookThrough, withFolder } from "../host-files/box-tree.ts";
 import { namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
 import { answered } from "./engine.ts";
@@ -64,7 +64,9 @@ async function replacedTools(pid: number, { uid }: ImageFacts, path: readonly st
   for (const file of [
     ...path.flatMap((folder) => systemTools.map((tool) => posix.join(folder, tool))),
     ...(await loaders(pid)),
+    ...(await pythonStarts(pid)),
     "/etc/ld.so.preload",
+    insidePaths.node,
   ]) {
     const [itself, target] = [await lookAt(pid, file), await lookThrough(pid, file)];
     if ([itself, target].some((stats) => stats !== null && stats.ctimeMs > madeAt)) changed.push(file);
@@ -84,6 +86,22 @@ async function loaders(pid: number): Promise<readonly string[]> {
   for (const folder of ["/lib", "/lib64", "/usr/lib"]) {
     const names = await withFolder(pid, folder, (place) => place?.names() ?? []);
     found.push(...names.filter((name) => /^ld-(linux|musl)/.test(name)).map((name) => posix.join(folder, name)));
+  }
+  return found;
+}
+
+/** What any Python loads as it starts: start-up modules, and path files, which may hold code. */
+async function pythonStarts(pid: number): Promise<readonly string[]> {
+  const namesIn = (folder: string) => withFolder(pid, folder, (place) => place?.names() ?? []);
+  const found: string[] = [];
+  for (const root of ["/usr/lib", "/usr/local/lib"]) {
+    const versions = (await namesIn(root)).filter((name) => name.startsWith("python3")).map((name) => posix.join(root, name));
+    for (const folder of versions.flatMap((version) =>
+      ["", "site-packages", "dist-packages", "lib-dynload"].map((name) => posix.join(version, name)),
+    )) {
+      const starts = (await namesIn(folder)).filter((name) => /^(?:site|user)customize\b|\.pth$/.test(name));
+      found.push(...starts.map((name) => posix.join(folder, name)));
+    }
   }
   return found;
 }

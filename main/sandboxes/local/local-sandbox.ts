@@ -95,7 +95,7 @@ export class LocalSandbox implements Sandbox {
     const name = boxName();
     const cgroups = cgroupRoot === null ? [] : cgroupFolders(cgroupRoot, name, limits.cpus !== null);
     const record: BoxRecord = { ownerId: request.ownerId, rolloutId: request.rolloutId, init: null, cgroups: [...cgroups] };
-    const folder = await createBoxFolder(boxesFolder, name, record, identity);
+    const folder = createBoxFolder(boxesFolder, name, record, identity, !isInWritableFolder(request.workdir));
     try {
       return new LocalSandbox(options, folder, record, identity, cgroupRoot === null ? null : createCgroups(cgroupRoot, name, limits));
     } catch (error) {
