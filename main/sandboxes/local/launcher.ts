@@ -77,7 +77,7 @@ type FromLauncher =
 export async function startLauncher(tools: SystemTools): Promise<Launcher> {
   const beside = new URL("./launcher-process.mjs", import.meta.url);
   const program = fileURLToPath(existsSync(beside) ? beside : new URL("./launcher-process.js", import.meta.url));
-  const stage = process.geteuid?.() === 0 ? stagingFolder() : null;
+  const stage = process.geteuid?.() === 0 ? stagingFolder([process.execPath, program]) : null;
   const node = [process.execPath, "--max-old-space-size=256", program];
   const prepare = 'mount -t tmpfs -o mode=0755,size=1m none "$1" && shift && exec "$@"';
   const [file = "", ...args] =
@@ -95,8 +95,10 @@ export async function startLauncher(tools: SystemTools): Promise<Launcher> {
 }
 
 /** An existing folder, empty where there is one, so that mounting over it hides nothing that is needed. */
-function stagingFolder(): string {
-  const folders = ["/mnt", "/media", "/srv", "/opt", "/home"].filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+function stagingFolder(needed: readonly string[]): string {
+  const folders = ["/mnt", "/media", "/srv", "/opt", "/home"].filter(
+    (path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() && !needed.some((other) => other.startsWith(`${path}/`)),
+  );
   const found = folders.find((path) => readdirSync(path).length === 0) ?? folders[0];
   if (found === undefined) throw unavailable("The local sandbox finds no folder to prepare its mounts in.", "Create an empty folder /mnt.");
   return found;
@@ -129,6 +131,7 @@ class LauncherProcess implements Launcher {
   readonly #ids = new WeakMap<Launched, number>();
   readonly #bound = new Map<string, Promise<string>>();
   #nextId = 1;
+  #places = 0;
   #alive = true;
   #lastWords = "";
   #idle: NodeJS.Timeout | undefined;
@@ -200,9 +203,15 @@ class LauncherProcess implements Launcher {
     // A folder that was replaced is another one, though its path is the same.
     const { dev, ino } = statSync(path);
     const key = `${dev}:${ino}:${path}`;
-    const found = this.#bound.get(key) ?? this.#bind(path, `${this.#stage}/${this.#bound.size}`);
+    const found = this.#bound.get(key) ?? this.#bind(path, this.#newPlace());
     this.#bound.set(key, found);
+    found.catch(() => this.#bound.delete(key));
     return found;
+  }
+
+  #newPlace(): string {
+    this.#places += 1;
+    return `${this.#stage ?? ""}/${this.#places}`;
   }
 
   async #bind(path: string, place: string): Promise<string> {
