@@ -3,6 +3,7 @@
  * nothing that an agent left in the box stands in for it. Kept as text: they are passed by `node -e`.
  */
 import { z } from "zod";
+import { insidePaths } from "../sandboxes/index.ts";
 
 /** Reward files beyond this are no reward files. */
 export const rewardFileLimitBytes = 65_536;
@@ -62,6 +63,18 @@ function fresh(folder) {
 }
 
 const systemTools = "sh bash env cat grep sed test [ head tail sort diff cmp cut tr wc date mkdir rm cp mv chmod ls true false echo expr".split(" ");
+/** What any Python loads as it starts: start-up modules, and path files, which may hold code. */
+function pythonStarts() {
+  const roots = ["/usr/lib", "/usr/local/lib"].flatMap((root) => {
+    const names = []; quietly(() => names.push(...fs.readdirSync(root)));
+    return names.filter((name) => /^python3/.test(name)).map((name) => path.join(root, name));
+  });
+  return roots.flatMap((root) => [root, root + "/site-packages", root + "/dist-packages", root + "/lib-dynload"]).flatMap((folder) => {
+    const names = []; quietly(() => names.push(...fs.readdirSync(folder)));
+    return names.filter((name) => /^(?:site|user)customize\\b|\\.pth$/.test(name)).map((name) => path.join(folder, name));
+  });
+}
+
 /** System programs that changed after the container was made: only in a container whose agent owns them. */
 function replacedTools(folders) {
   const hostname = stat("/etc/hostname");
@@ -70,7 +83,7 @@ function replacedTools(folders) {
     const names = []; quietly(() => names.push(...fs.readdirSync(folder, { recursive: false })));
     return names.filter((name) => /^ld-(linux|musl)/.test(name)).map((name) => path.join(folder, name));
   });
-  const files = [...folders.flatMap((folder) => systemTools.map((tool) => path.join(folder, tool))), ...libraries, "/etc/ld.so.preload"];
+  const files = [...folders.flatMap((folder) => systemTools.map((tool) => path.join(folder, tool))), ...libraries, ...pythonStarts(), "/etc/ld.so.preload", "${insidePaths.node}"];
   return files.filter((file) => {
     let changed = false;
     quietly(() => { changed = fs.statSync(file).ctimeMs > hostname.birthtimeMs || fs.lstatSync(file).ctimeMs > hostname.birthtimeMs; });

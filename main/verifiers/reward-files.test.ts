@@ -51,6 +51,8 @@ describe("reward.json", () => {
     "{reward: 1}",
     '{"reward": 1} {"reward": 0}',
     '\uFEFF{"reward": 1}',
+    '{"reward": 1e300}',
+    '{"reward": -1000001}',
     '{"reward": 1',
   ])("%s is malformed", (content) => expect(cause(json(content))).toBe("reward-malformed"));
   test("that is no UTF-8 is malformed, and one without content is missing", () => {

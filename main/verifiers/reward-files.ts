@@ -15,6 +15,9 @@ export type RewardReading =
       readonly rewards: Rewards | null;
     };
 
+/** A scalar beyond it, either way, is no reward but an accident or an attack: it would outweigh every other rollout. */
+const rewardBound = 1e6;
+
 type FileReading = { readonly rewards: Rewards } | { readonly cause: "reward-missing" | "reward-malformed"; readonly detail: string };
 
 /** `rewardKey`: the task's own choice where a table has several names and none is `reward`. */
@@ -45,6 +48,8 @@ function readFile(file: PlainFile, name: string, parse: (text: string) => Reward
   } catch {
     return { cause: "reward-malformed", detail: `${name} is not UTF-8 text.` };
   }
+  // A blank to `trim`, but not to other readers.
+  if (text.includes("\uFEFF")) return { cause: "reward-malformed", detail: `${name} has a byte order mark.` };
   if (text.trim() === "") return { cause: "reward-missing", detail: `${name} is empty.` };
   const result = parse(text);
   return typeof result === "string" ? { cause: "reward-malformed", detail: `${name} ${result}.` } : { rewards: result };
@@ -86,6 +91,9 @@ function scalar(reading: FileReading, rewardKey: string | null): RewardReading {
   const names = Object.keys(rewards);
   const name = Object.hasOwn(rewards, "reward") ? "reward" : names.length === 1 ? names[0] : rewardKey;
   const reward = name === undefined || name === null || !Object.hasOwn(rewards, name) ? undefined : rewards[name];
+  if (reward !== undefined && Math.abs(reward) > rewardBound) {
+    return { ok: false, cause: "reward-malformed", rewards, detail: `A reward of ${reward} is beyond ±${rewardBound}.` };
+  }
   if (reward !== undefined) return { ok: true, reward, rewards };
   const lacking = rewardKey === null ? "none is called reward, and the task names no reward_key" : `none is called reward or ${rewardKey}`;
   return { ok: false, cause: "reward-malformed", rewards, detail: `reward.json has the rewards ${names.join(", ")}; ${lacking}.` };
