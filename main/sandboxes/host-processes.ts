@@ -21,6 +21,13 @@ export function processStat(pid: number): ProcessStat | null {
   return { pid, parent: Number(parent), session: Number(session), startTime: fields[19] ?? "" };
 }
 
+/** One process for ever, also when its number has gone to another. */
+export type ProcessIdentity = Pick<ProcessStat, "pid" | "startTime">;
+
+export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  return processStat(pid)?.startTime === startTime;
+}
+
 /** Name of a process's PID namespace, e.g. `pid:[4026532181]`. */
 export function pidNamespace(pid: number): string | null {
   return unlessGone(() => readlinkSync(`/proc/${pid}/ns/pid`));

@@ -9,6 +9,7 @@ import { checkHarness } from "../harness-mount.ts";
 import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
 import { makeFolder as makePlace, type Place, withFolder } from "../host-files/box-tree.ts";
 import { directFiles } from "../host-files/direct-files.ts";
+import type { ProcessIdentity } from "../host-processes.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
@@ -16,7 +17,7 @@ import { absoluteInside } from "../transfer-limits.ts";
 import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import { answered, lostOr, statusOf } from "./engine.ts";
-import { holdsOnly, reachablePid, trustedPrograms } from "./host-access.ts";
+import { holdsOnly, reachableProcess, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
 import { withStagedEntries } from "./staged-entries.ts";
@@ -42,7 +43,7 @@ export class DockerSandbox implements Sandbox {
   #ours: ReadonlySet<string> = new Set();
   #outOfMemoryKills = 0;
   /** First process by which the files are reached; null where they are not. */
-  #reached: number | null = null;
+  #reached: ProcessIdentity | null = null;
 
   constructor(options: DockerSandboxOptions) {
     this.#options = options;
@@ -54,8 +55,11 @@ export class DockerSandbox implements Sandbox {
   get direct(): DirectFiles | null {
     if (this.#reached === null) return null;
     const { facts } = this.#options;
-    const pid = async (): Promise<number> => this.#reached ?? 0;
-    return directFiles(pid, facts, async (workdir) => trustedPrograms(await pid(), facts, workdir));
+    const first = async (): Promise<ProcessIdentity> => {
+      if (this.#reached === null) throw sandboxLost("it was emptied meanwhile");
+      return this.#reached;
+    };
+    return directFiles(first, facts, async (workdir) => trustedPrograms(await first(), facts, workdir));
   }
 
   async provide(harness: HarnessMount): Promise<void> {
@@ -121,7 +125,7 @@ export class DockerSandbox implements Sandbox {
     const ours = await emptyContainer(container, this.#ours);
     if (ours === this.#ours) return;
     this.#ours = ours;
-    this.#reached = await reachablePid(container);
+    this.#reached = await reachableProcess(container);
   }
 
   destroy(): Promise<void> {
@@ -145,7 +149,7 @@ export class DockerSandbox implements Sandbox {
     const container = await createContainer(docker, request, facts, this.#harness?.hostFolder ?? null);
     try {
       this.#ours = await startContainer(container);
-      this.#reached = await reachablePid(container);
+      this.#reached = await reachableProcess(container);
       await this.#makePlace(container, request.workdir, 0o755);
       // Agent and verifier may be different accounts of the image.
       for (const name of ["agent", "verifier", "artifacts"]) await this.#makePlace(container, `/logs/${name}`, 0o777);

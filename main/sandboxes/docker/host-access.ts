@@ -7,12 +7,12 @@ import { posix } from "node:path";
 import type Docker from "dockerode";
 import { type DirectFiles, insidePaths } from "../contract.ts";
 import { lookThrough, withFolder } from "../host-files/box-tree.ts";
-import { namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
+import { isAlive, namespaceMembers, type ProcessIdentity, pidNamespace, processStat } from "../host-processes.ts";
 import { answered } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 
-/** First process of a running container as this machine numbers it; null where its files cannot be reached by it. */
-export async function reachablePid(container: Docker.Container): Promise<number | null> {
+/** First process of a running container; null where its files cannot be reached by it. */
+export async function reachableProcess(container: Docker.Container): Promise<ProcessIdentity | null> {
   if (process.platform !== "linux" || process.geteuid?.() !== 0) return null;
   const { State } = await answered(container.inspect());
   if (!(State.Pid > 0)) return null;
@@ -20,15 +20,16 @@ export async function reachablePid(container: Docker.Container): Promise<number 
     // The engine's machine may be another one, whose numbers mean nothing here.
     const mine = readFileSync(`/proc/${State.Pid}/cgroup`, "utf8").includes(container.id);
     const sameUsers = /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync(`/proc/${State.Pid}/uid_map`, "utf8"));
-    return mine && sameUsers ? State.Pid : null;
+    const stat = processStat(State.Pid);
+    return mine && sameUsers && stat !== null ? { pid: State.Pid, startTime: stat.startTime } : null;
   } catch {
     return null;
   }
 }
 
 /** Whether nothing lives in the container but `ours` (numbers of this machine); false also where that cannot be seen. */
-export function holdsOnly(pid: number, ours: ReadonlySet<string>): boolean {
-  const namespace = pidNamespace(pid);
+export function holdsOnly(first: ProcessIdentity, ours: ReadonlySet<string>): boolean {
+  const namespace = isAlive(first) ? pidNamespace(first.pid) : null;
   if (namespace === null) return false;
   return namespaceMembers(namespace).every((member) => ours.has(String(member)) || processStat(member) === null);
 }
@@ -38,17 +39,17 @@ const scratch = ["/tmp", "/var/tmp", "/home/agent", "/logs", "/tests", "/solutio
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Which programs a verifier can rely on, by who may write to their folders and by what changed since the container was made. */
-export async function trustedPrograms(pid: number, facts: ImageFacts, workdir: string): ReturnType<DirectFiles["programs"]> {
+export async function trustedPrograms(first: ProcessIdentity, facts: ImageFacts, workdir: string): ReturnType<DirectFiles["programs"]> {
   const path: string[] = [];
   for (const folder of `${facts.environment.PATH ?? usualPath}:/opt/openforge/bin`.split(":")) {
-    if (await isSafe(pid, facts, folder, workdir)) path.push(folder);
+    if (await isSafe(first, facts, folder, workdir)) path.push(folder);
   }
-  return { path, replaced: await replacedTools(pid, facts, path) };
+  return { path, replaced: await replacedTools(first, facts, path) };
 }
 
-async function isSafe(pid: number, { uid, gid }: ImageFacts, folder: string, workdir: string): Promise<boolean> {
+async function isSafe(first: ProcessIdentity, { uid, gid }: ImageFacts, folder: string, workdir: string): Promise<boolean> {
   if (!folder.startsWith("/") || [...scratch, workdir].some((root) => folder === root || folder.startsWith(`${root}/`))) return false;
-  const found = await lookThrough(pid, folder);
+  const found = await lookThrough(first, folder);
   if (found === null) return true;
   if ((found.mode & 0o002) !== 0) return false;
   // Root owns the system's folders: for him counts what has changed in them.
@@ -57,42 +58,42 @@ async function isSafe(pid: number, { uid, gid }: ImageFacts, folder: string, wor
 }
 
 /** Only where the agent owns them. */
-async function replacedTools(pid: number, { uid }: ImageFacts, path: readonly string[]): Promise<readonly string[]> {
-  const madeAt = uid === 0 ? await containerMadeAt(pid) : null;
+async function replacedTools(first: ProcessIdentity, { uid }: ImageFacts, path: readonly string[]): Promise<readonly string[]> {
+  const madeAt = uid === 0 ? await containerMadeAt(first) : null;
   if (madeAt === null) return [];
   const changed: string[] = [];
   for (const file of [
     ...path.flatMap((folder) => systemTools.map((tool) => posix.join(folder, tool))),
-    ...(await loaders(pid)),
-    ...(await pythonStarts(pid)),
+    ...(await loaders(first)),
+    ...(await pythonStarts(first)),
     "/etc/ld.so.preload",
     insidePaths.node,
   ]) {
-    const [itself, target] = [await lookAt(pid, file), await lookThrough(pid, file)];
+    const [itself, target] = [await lookAt(first, file), await lookThrough(first, file)];
     if ([itself, target].some((stats) => stats !== null && stats.ctimeMs > madeAt)) changed.push(file);
   }
   return changed;
 }
 
 /** The engine writes this file when it makes a container, on a file system of its own. */
-async function containerMadeAt(pid: number): Promise<number | null> {
-  const hostname = await lookAt(pid, "/etc/hostname");
-  if (hostname === null || hostname.birthtimeMs === 0 || hostname.dev === lstatSync(`/proc/${pid}/root/`).dev) return null;
+async function containerMadeAt(first: ProcessIdentity): Promise<number | null> {
+  const hostname = await lookAt(first, "/etc/hostname");
+  if (hostname === null || hostname.birthtimeMs === 0 || hostname.dev === lstatSync(`/proc/${first.pid}/root/`).dev) return null;
   return hostname.birthtimeMs;
 }
 
-async function loaders(pid: number): Promise<readonly string[]> {
+async function loaders(first: ProcessIdentity): Promise<readonly string[]> {
   const found: string[] = [];
   for (const folder of ["/lib", "/lib64", "/usr/lib"]) {
-    const names = await withFolder(pid, folder, (place) => place?.names() ?? []);
+    const names = await withFolder(first, folder, (place) => place?.names() ?? []);
     found.push(...names.filter((name) => /^ld-(linux|musl)/.test(name)).map((name) => posix.join(folder, name)));
   }
   return found;
 }
 
 /** What any Python loads as it starts: start-up modules, and path files, which may hold code. */
-async function pythonStarts(pid: number): Promise<readonly string[]> {
-  const namesIn = (folder: string) => withFolder(pid, folder, (place) => place?.names() ?? []);
+async function pythonStarts(first: ProcessIdentity): Promise<readonly string[]> {
+  const namesIn = (folder: string) => withFolder(first, folder, (place) => place?.names() ?? []);
   const found: string[] = [];
   for (const root of ["/usr/lib", "/usr/local/lib"]) {
     const versions = (await namesIn(root)).filter((name) => name.startsWith("python3")).map((name) => posix.join(root, name));
@@ -106,4 +107,4 @@ async function pythonStarts(pid: number): Promise<readonly string[]> {
   return found;
 }
 
-const lookAt = (pid: number, path: string) => withFolder(pid, posix.dirname(path), (place) => place?.look(posix.basename(path)) ?? null);
+const lookAt = (first: ProcessIdentity, path: string) => withFolder(first, posix.dirname(path), (place) => place?.look(posix.basename(path)) ?? null);

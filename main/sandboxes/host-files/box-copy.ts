@@ -23,6 +23,7 @@ import { join, posix } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { WorkbenchError } from "../../errors.ts";
 import type { UploadEntry } from "../contract.ts";
+import type { ProcessIdentity } from "../host-processes.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { entryLimit, tooMuch, transferLimitBytes, transferLimitText } from "../transfer-limits.ts";
 import { createFile, type FileOwner, makeFolder, openPlainFile, type Place, withFolder } from "./box-tree.ts";
@@ -44,21 +45,21 @@ class Breaks {
 }
 
 /** The host file `hostPath` as the file `insidePath`, or what the host folder of that path holds into the folder of that name. */
-export async function copyIn(pid: number, owner: FileOwner, hostPath: string, insidePath: string): Promise<void> {
+export async function copyIn(first: ProcessIdentity, owner: FileOwner, hostPath: string, insidePath: string): Promise<void> {
   const source = await realpath(hostPath).catch(() => {
     throw new WorkbenchError("sandbox", `There is no ${hostPath} to copy into the sandbox.`, "Check the path.");
   });
   const found = lstatSync(source);
   const folder = found.isDirectory() ? insidePath : posix.dirname(insidePath);
-  await intoFolder(pid, owner, folder, async (place) => {
+  await intoFolder(first, owner, folder, async (place) => {
     const breaks = new Breaks();
     if (found.isDirectory()) await copyFolderIn(source, place, owner, breaks);
     else await copyEntryIn(source, found, place, posix.basename(insidePath), owner, breaks);
   });
 }
 
-export async function copyEntriesIn(pid: number, owner: FileOwner, entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
-  await intoFolder(pid, owner, insideFolder, async (top) => {
+export async function copyEntriesIn(first: ProcessIdentity, owner: FileOwner, entries: readonly UploadEntry[], insideFolder: string): Promise<void> {
+  await intoFolder(first, owner, insideFolder, async (top) => {
     const breaks = new Breaks();
     const open = new Map<string, Place>([["", top]]);
     try {
@@ -79,17 +80,17 @@ export async function copyEntriesIn(pid: number, owner: FileOwner, entries: read
   });
 }
 
-export async function writeIn(pid: number, owner: FileOwner, insidePath: string, bytes: Uint8Array, mode: number): Promise<void> {
-  await intoFolder(pid, owner, posix.dirname(insidePath), (place) =>
+export async function writeIn(first: ProcessIdentity, owner: FileOwner, insidePath: string, bytes: Uint8Array, mode: number): Promise<void> {
+  await intoFolder(first, owner, posix.dirname(insidePath), (place) =>
     createFile(place, posix.basename(insidePath), owner, mode, (fd) => writeFileSync(fd, bytes)),
   );
 }
 
-async function intoFolder(pid: number, owner: FileOwner, folder: string, use: (place: Place) => void | Promise<void>): Promise<void> {
+async function intoFolder(first: ProcessIdentity, owner: FileOwner, folder: string, use: (place: Place) => void | Promise<void>): Promise<void> {
   const make = (parent: Place, name: string): void => makeFolder(parent, name, owner);
   try {
     await withFolder(
-      pid,
+      first,
       folder,
       async (place) => {
         if (place === null) throw refusedAt(folder, "it is no folder");
@@ -153,9 +154,9 @@ async function copyFileIn(source: string, found: Stats, place: Place, name: stri
 }
 
 /** A file, or what a folder holds, to the host path `target`; false when there is no such thing. */
-export async function copyOut(pid: number, insidePath: string, target: string): Promise<boolean> {
+export async function copyOut(first: ProcessIdentity, insidePath: string, target: string): Promise<boolean> {
   const copy: Copy = { insidePath, breaks: new Breaks(), bytes: 0, entries: 0 };
-  return withFolder(pid, posix.dirname(insidePath), async (place) => {
+  return withFolder(first, posix.dirname(insidePath), async (place) => {
     if (place === null) return false;
     try {
       return await copyEntryOut(copy, place, posix.basename(insidePath), target, 0);

@@ -20,6 +20,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { posix } from "node:path";
+import { isAlive, type ProcessIdentity } from "../host-processes.ts";
 import { sandboxLost } from "../sandbox-error.ts";
 
 /** Opens a place without any right to its content; not among Node's constants. */
@@ -70,8 +71,13 @@ export interface WalkOptions {
 }
 
 /** Calls `use` with the folder at an absolute path inside, open; with null when there is none. */
-export async function withFolder<T>(pid: number, path: string, use: (place: Place | null) => T | Promise<T>, options: WalkOptions = {}): Promise<T> {
-  const way: Place[] = [rootOf(pid)];
+export async function withFolder<T>(
+  first: ProcessIdentity,
+  path: string,
+  use: (place: Place | null) => T | Promise<T>,
+  options: WalkOptions = {},
+): Promise<T> {
+  const way: Place[] = [rootOf(first)];
   try {
     return await use(walk(way, posix.normalize(path), options));
   } finally {
@@ -80,24 +86,27 @@ export async function withFolder<T>(pid: number, path: string, use: (place: Plac
 }
 
 /** What is at a path, links followed inside the box; null = nothing. */
-export async function lookThrough(pid: number, path: string, linksLeft = longestChain): Promise<Stats | null> {
+export async function lookThrough(first: ProcessIdentity, path: string, linksLeft = longestChain): Promise<Stats | null> {
   const name = posix.basename(path);
-  const found = await withFolder(pid, posix.dirname(path), (place) => {
+  const found = await withFolder(first, posix.dirname(path), (place) => {
     const stats = place?.look(name) ?? null;
     return { stats, target: place !== null && stats?.isSymbolicLink() ? linkTarget(place, name) : null };
   });
   if (found.target === null || linksLeft === 0) return found.stats;
-  return lookThrough(pid, posix.resolve(posix.dirname(path), found.target), linksLeft - 1);
+  return lookThrough(first, posix.resolve(posix.dirname(path), found.target), linksLeft - 1);
 }
 
-function rootOf(pid: number): Place {
+/** By the number of a process that has ended, another one may go by now: it must not be taken for the box. */
+function rootOf(first: ProcessIdentity): Place {
   try {
-    return new Place(openSync(`/proc/${pid}/root`, onlyPlace | constants.O_DIRECTORY));
+    const root = new Place(openSync(`/proc/${first.pid}/root`, onlyPlace | constants.O_DIRECTORY));
+    if (isAlive(first)) return root;
+    root.close();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ESRCH") throw sandboxLost("its first process ended");
-    throw error;
+    if (code !== "ENOENT" && code !== "ESRCH") throw error;
   }
+  throw sandboxLost("its first process ended");
 }
 
 /** Goes down `path`; `way` holds the open folders from the root on, for `..` and for closing them. */

@@ -2,9 +2,10 @@
 import { chmodSync, closeSync, readdirSync, readSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { posix } from "node:path";
 import type { DirectFiles, PlainFile } from "../contract.ts";
+import type { ProcessIdentity } from "../host-processes.ts";
 import { type FileOwner, makeFolder, openPlainFile, type Place, withFolder } from "./box-tree.ts";
 
-export function directFiles(firstProcess: () => Promise<number>, owner: FileOwner, programs: DirectFiles["programs"]): DirectFiles {
+export function directFiles(firstProcess: () => Promise<ProcessIdentity>, owner: FileOwner, programs: DirectFiles["programs"]): DirectFiles {
   return {
     programs,
     freshFolder: async (path, mode) => {

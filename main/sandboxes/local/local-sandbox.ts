@@ -15,6 +15,7 @@ import { checkHarness } from "../harness-mount.ts";
 import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
 import { type FileOwner, makeFolder, withFolder } from "../host-files/box-tree.ts";
 import { directFiles } from "../host-files/direct-files.ts";
+import type { ProcessIdentity } from "../host-processes.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
@@ -117,7 +118,7 @@ export class LocalSandbox implements Sandbox {
     checkExecStrings(request);
     const place = await this.#place();
     const cwd = request.cwd ?? this.#options.request.workdir;
-    if (!(await withFolder(place.namespace.init.pid, cwd, (folder) => folder !== null))) {
+    if (!(await withFolder(place.namespace.init, cwd, (folder) => folder !== null))) {
       throw sandboxError(
         "setup-failed",
         `The command cannot run in ${cwd}: there is no such folder.`,
@@ -175,8 +176,8 @@ export class LocalSandbox implements Sandbox {
     this.#options.onEnd(this);
   }
 
-  async #firstProcess(): Promise<number> {
-    return (await this.#place()).namespace.init.pid;
+  async #firstProcess(): Promise<ProcessIdentity> {
+    return (await this.#place()).namespace.init;
   }
 
   async #place(): Promise<Started> {
@@ -208,7 +209,7 @@ export class LocalSandbox implements Sandbox {
     try {
       if (isBelowWritableFolder(workdir)) {
         const make = (parent: Parameters<typeof makeFolder>[0], name: string): void => makeFolder(parent, name, this.#fileOwner);
-        await withFolder(namespace.init.pid, workdir, () => undefined, { make });
+        await withFolder(namespace.init, workdir, () => undefined, { make });
       }
       const modelPort = proxySocket === null ? null : await openModelPort(launcher, namespace.enterNetwork, proxySocket);
       return { launcher, tools, namespace, cgroups, processLimits: [...ofProcess, ...ofFile], modelPort };
