@@ -22,6 +22,7 @@ import {
   rolloutViewSchema,
   systemInfoSchema,
   taskCheckViewSchema,
+  taskImportViewSchema,
   taskRunViewSchema,
   taskViewSchema,
 } from "./views.ts";
@@ -92,6 +93,8 @@ export const contract = {
     list: base.output(z.array(taskViewSchema)),
     create: base.input(z.object({ path: z.string(), name: z.string().optional(), family: z.string().optional() })).output(byPath),
     check: base.input(byPath).output(taskCheckViewSchema),
+    /** `source`: a folder, an archive or a git address; `to`: a folder that does not exist yet (default: in the data folder). */
+    import: base.input(z.object({ source: z.string(), to: z.string().optional() })).output(taskImportViewSchema),
     runGold: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
     runEmpty: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
     runCheats: base.input(taskRunInput).output(eventIterator(progressOf(cheatRunViewSchema))),

@@ -3,6 +3,7 @@ export { checkTask } from "./check-task.ts";
 export * from "./contract.ts";
 export { createTask } from "./create-task.ts";
 export { plainConfig, readTaskToml } from "./harbor/read-task-toml.ts";
+export { importTask } from "./import-task.ts";
 export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.ts";
 export { selectFiles } from "./package/package-files.ts";
 export { PackageMemory } from "./package/package-memory.ts";

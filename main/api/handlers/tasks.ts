@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WorkbenchError } from "../../errors.ts";
-import { checkTask, createTask, type Task } from "../../tasks/index.ts";
+import { refusalOf } from "../../rollouts/index.ts";
+import { checkTask, createTask, importTask, type Task } from "../../tasks/index.ts";
 import { type RehearsalKind, type RehearsalResult, rehearseTask } from "../../verifiers/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
@@ -34,6 +35,15 @@ export function taskHandlers(os: ReturnType<typeof contractImplementer>, parts: 
       const { path, digest, valid, faults } = await checkTask(input.path);
       return { path, digest, valid, faults: faults.map((fault) => ({ ...fault })) };
     }),
+    import: os.tasks.import.handler(async ({ input, signal }) => {
+      const { path, digest, valid, faults, task } = await importTask({
+        source: input.source,
+        into: join(parts.store.dataFolder, "tasks"),
+        ...(input.to === undefined ? {} : { to: input.to }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { path, digest, valid, faults: faults.map((fault) => ({ ...fault })), wants: task === null ? [] : await wantsOf(parts, task) };
+    }),
     runGold: os.tasks.runGold.handler(({ input, signal }) => streamWork(signal, (report, stop) => single("gold", input, report, stop))),
     runEmpty: os.tasks.runEmpty.handler(({ input, signal }) => streamWork(signal, (report, stop) => single("empty", input, report, stop))),
     runCheats: os.tasks.runCheats.handler(({ input, signal }) =>
@@ -60,6 +70,23 @@ async function rehearseInFolder(
   } finally {
     await rm(outputFolder, { recursive: true, force: true });
   }
+}
+
+/** What a task needs and this machine lacks, one sentence each. */
+async function wantsOf({ sandboxes, env }: WorkbenchParts, task: Task): Promise<string[]> {
+  const wants: string[] = [];
+  const local = refusalOf(task, sandboxes.local, []);
+  if (local !== null) {
+    const docker = refusalOf(task, sandboxes.docker, []);
+    if (docker !== null) wants.push(docker.message);
+    else {
+      const { ready, detail } = await sandboxes.docker.probe();
+      if (!ready) wants.push(`${local.message.replace(/\.$/, "")}, and Docker cannot be used here: ${detail}.`);
+    }
+  }
+  for (const name of task.secrets)
+    if (!env[name]) wants.push(`The task needs the secret ${name}, which is not set in the environment of the workbench.`);
+  return wants;
 }
 
 async function validTask(path: string): Promise<Task> {

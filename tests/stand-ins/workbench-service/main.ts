@@ -219,6 +219,7 @@ const router = os.router({
       const task = tasks.find((each) => each.path === input.path);
       return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [] };
     }),
+    import: os.tasks.import.handler(({ input }) => ({ path: input.to ?? input.source, digest: null, valid: true, faults: [], wants: [] })),
     runGold: os.tasks.runGold.handler(() => lines(["Preparing the sandbox", "Running solution/solve.sh", "Verifying"], gold)),
     runEmpty: os.tasks.runEmpty.handler(() =>
       lines(["Preparing the sandbox", "Verifying"], { ...gold, reward: 0, rewards: { reward: 0 }, status: "failed", seconds: 2.1 }),
