@@ -101,6 +101,8 @@ export const contract = {
   },
   harnesses: {
     list: base.output(z.array(harnessViewSchema)),
+    /** Writes a manifest to fill in. */
+    create: base.input(byId).output(byPath),
     install: base.input(byId).output(eventIterator(progressOf(harnessViewSchema))),
     probe: base
       .input(z.object({ id: z.string(), sandbox: z.enum(["local", "docker"]).default("local") }))

@@ -177,7 +177,6 @@ export const taskCheckViewSchema = z.object({
 export type TaskCheckView = z.infer<typeof taskCheckViewSchema>;
 /** `wants`: what the task needs and this machine lacks, one sentence each. */
 export const taskImportViewSchema = taskCheckViewSchema.extend({ wants: z.array(z.string()) });
-export type TaskImportView = z.infer<typeof taskImportViewSchema>;
 export const taskRunViewSchema = z.object({
   reward: z.number().nullable(),
   rewards: z.record(z.string(), z.number()).nullable(),

@@ -30,6 +30,18 @@ export function harnessCommand(): Command {
     ),
   );
   harness.addCommand(
+    verb("new", "write a manifest to fill in", "openforge harness new my-agent")
+      .argument("<id>")
+      .action((id: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          const made = await client.harnesses.create({ id });
+          if (json) printJson(made);
+          else print(`Wrote ${made.path}. Fill it in, then: openforge harness probe ${id}`);
+          return 0;
+        }),
+      ),
+  );
+  harness.addCommand(
     verb("install", "bring one harness to this machine, at its pinned version", "openforge harness install codex")
       .argument("<id>")
       .action((id: string, options: CommonOptions) =>

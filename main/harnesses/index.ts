@@ -1,3 +1,4 @@
+export { createManifest } from "./create-manifest.ts";
 export { sandboxArchitecture } from "./install.ts";
 export * from "./launch.ts";
 export * from "./manifest.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import type { HarnessEntry } from "../../harnesses/index.ts";
+import { createManifest, type HarnessEntry } from "../../harnesses/index.ts";
 import { probeHarness } from "../../rollouts/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
@@ -36,6 +36,7 @@ export function harnessHandlers(os: ReturnType<typeof contractImplementer>, part
   };
   return {
     list: os.harnesses.list.handler(async () => (await harnesses.list()).map(view)),
+    create: os.harnesses.create.handler(async ({ input }) => ({ path: await createManifest(join(store.dataFolder, "harnesses"), input.id) })),
     install: os.harnesses.install.handler(({ input, signal }) =>
       streamWork(signal, async (report, stop) => {
         await harnesses.install(input.id, report, stop);

@@ -236,6 +236,7 @@ const router = os.router({
   },
   harnesses: {
     list: os.harnesses.list.handler(() => [...harnesses]),
+    create: os.harnesses.create.handler(({ input }) => ({ path: `/data/harnesses/${input.id}/manifest.yaml` })),
     install: os.harnesses.install.handler(({ input }) =>
       lines(["npm pack @openai/codex@0.171.0", "Unpacking 84 MB", "Checking the binary"], probed(input.id)),
     ),
