@@ -98,7 +98,7 @@ for (const [box, kind, asRoot] of [
               shared,
               provider,
               task,
-              `(${forging.agent}\n); rm -rf /app/answer.txt; echo 42 > /app/answer.txt`,
+              `( ${forging.agent}\n); rm -rf /app/answer.txt; echo 42 > /app/answer.txt`,
               join(folder, "honest"),
             );
             expect(honest, honest.detail ?? "").toMatchObject({ status: "succeeded", reward: 1 });

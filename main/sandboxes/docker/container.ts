@@ -141,7 +141,8 @@ export async function emptyContainer(container: Docker.Container, ours: Readonly
     for (let round = 0; round < killRounds; round += 1) {
       const strangers = await strangersIn(container, ours, round === 0 ? 1 : looks);
       if (strangers === null) break;
-      if (strangers.length === 0) return ours;
+      // One look can miss a process that begins anew under another number; what was killed does not.
+      if (strangers.length === 0 && (round > 0 || (await strangersIn(container, ours, 1))?.length === 0)) return ours;
       const users = [...new Set(strangers.map(({ uid }) => uid))];
       // Somebody in our own user's clothes: ending that user's processes would end ours.
       if (users.includes(String(forwarderUser))) break;
