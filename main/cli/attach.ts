@@ -117,7 +117,7 @@ async function detach({ client, json }: VerbContext, { id }: Attached): Promise<
 }
 
 /** Variables by which programs find their model, whatever they speak. */
-export function wrappedEnvironment({ key, baseUrl, dialects }: Pick<Attached, "key" | "baseUrl" | "dialects">): Readonly<Record<string, string>> {
+function wrappedEnvironment({ key, baseUrl, dialects }: Pick<Attached, "key" | "baseUrl" | "dialects">): Readonly<Record<string, string>> {
   return {
     OPENAI_BASE_URL: baseUrl,
     OPENAI_API_BASE: baseUrl,

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { EvaluationView, TrainingRunView } from "../../../main/api/training-views.ts";
+import type { TrainingRunView } from "../../../main/api/training-views.ts";
 import { type EvaluationRecord, evaluationRecordSchema } from "../../../main/training/index.ts";
 import type { StudyOptions } from "./study.ts";
 import type { StudyBench } from "./workbench.ts";
@@ -18,7 +18,7 @@ export interface StarterRun {
   readonly size: StarterSize;
 }
 
-export interface StarterSize {
+interface StarterSize {
   readonly steps: number;
   readonly tasks: number;
   readonly group: number;
@@ -91,8 +91,4 @@ export function percent(value: number | null): string {
 export function points({ mean, low, high }: { readonly mean: number | null; readonly low: number | null; readonly high: number | null }): string {
   const one = (value: number | null): string => (value === null ? "–" : (100 * value).toFixed(1));
   return mean === null ? "–" : `${mean >= 0 ? "+" : ""}${one(mean)} [${one(low)}, ${one(high)}]`;
-}
-
-export function estimate({ mean, low, high, n }: EvaluationView["success"]): string {
-  return `${percent(mean)} [${percent(low)}, ${percent(high)}] (n ${n})`;
 }
