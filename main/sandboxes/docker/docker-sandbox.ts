@@ -17,12 +17,10 @@ import { absoluteInside } from "../transfer-limits.ts";
 import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import { answered, lostOr, statusOf } from "./engine.ts";
-import { holdsOnly, reachableProcess, trustedPrograms } from "./host-access.ts";
+import { endStrangers, reachableProcess, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { outOfMemorySource } from "./inside-programs.ts";
 import { withStagedEntries } from "./staged-entries.ts";
-
-const emptyRounds = 5;
 
 export interface DockerSandboxOptions {
   readonly docker: Docker;
@@ -123,16 +121,14 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #empty(container: Docker.Container): Promise<void> {
-    // What the engine calls empty is believed once this machine sees it too.
-    for (let round = 0; round < emptyRounds; round += 1) {
-      if (this.#reached !== null && holdsOnly(this.#reached, this.#ours)) return;
-      const ours = await emptyContainer(container, this.#ours);
-      if (ours !== this.#ours) {
-        this.#ours = ours;
-        this.#reached = await reachableProcess(container);
-      }
-      if (this.#reached === null) return;
+    try {
+      if (this.#reached !== null && (await endStrangers(container, this.#reached, this.#ours))) return;
+    } catch (error) {
+      // An engine that cannot freeze, or a container that has just ended: the slower way tells.
+      if (statusOf(error) === null) throw error;
     }
+    this.#ours = await emptyContainer(container, this.#ours);
+    this.#reached = await reachableProcess(container);
   }
 
   destroy(): Promise<void> {

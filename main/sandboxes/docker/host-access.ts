@@ -7,7 +7,7 @@ import { posix } from "node:path";
 import type Docker from "dockerode";
 import { type DirectFiles, insidePaths } from "../contract.ts";
 import { lookThrough, withFolder } from "../host-files/box-tree.ts";
-import { isAlive, namespaceMembers, type ProcessIdentity, pidNamespace, processStat } from "../host-processes.ts";
+import { isAlive, killQuietly, namespaceMembers, type ProcessIdentity, pidNamespace, processStat } from "../host-processes.ts";
 import { answered } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 
@@ -27,19 +27,27 @@ export async function reachableProcess(container: Docker.Container): Promise<Pro
   }
 }
 
-/** A process that begins anew under another number can be missed by one look, hardly by so many. */
-const emptyLooks = 20;
+/** Somebody who was being born when the container was frozen is seen in the next round. */
+const freezes = 20;
 
-/** Whether nothing lives in the container but `ours` (numbers of this machine); false also where that cannot be seen. */
-export function holdsOnly(first: ProcessIdentity, ours: ReadonlySet<string>): boolean {
-  for (let look = 0; look < emptyLooks; look += 1) if (!looksEmpty(first, ours)) return false;
-  return true;
-}
-
-function looksEmpty(first: ProcessIdentity, ours: ReadonlySet<string>): boolean {
-  const namespace = isAlive(first) ? pidNamespace(first.pid) : null;
-  if (namespace === null) return false;
-  return namespaceMembers(namespace).every((member) => ours.has(String(member)) || processStat(member) === null);
+/**
+ * Ends every process of the container but `ours` (numbers of this machine). It is frozen for each look, so that nothing can begin anew
+ * under another number meanwhile. False when somebody still lives, or when that cannot be seen.
+ */
+export async function endStrangers(container: Docker.Container, first: ProcessIdentity, ours: ReadonlySet<string>): Promise<boolean> {
+  for (let round = 0; round < freezes; round += 1) {
+    await answered(container.pause());
+    try {
+      const namespace = isAlive(first) ? pidNamespace(first.pid) : null;
+      if (namespace === null) return false;
+      const strangers = namespaceMembers(namespace).filter((member) => !ours.has(String(member)) && processStat(member) !== null);
+      if (strangers.length === 0) return true;
+      for (const stranger of strangers) killQuietly(stranger);
+    } finally {
+      await answered(container.unpause());
+    }
+  }
+  return false;
 }
 
 const systemTools = "sh bash env cat grep sed test [ head tail sort diff cmp cut tr wc date mkdir rm cp mv chmod ls true false echo expr".split(" ");
