@@ -97,9 +97,11 @@ stages:
   - { kind: sft, teacher: { policy: "embedded:${resolve("resources/policies/starter")}", perTask: 2 }, keep: all, passes: 4, batch: 4, rate: 1e-3 }
 `;
     const id = await training.start({ yaml: `${head}${yaml}`, folder: resolve("resources") });
+    await training.checkpoint(id);
     await training.pause(id);
     const paused = training.get(id);
     expect(paused.status).toBe("paused");
+    expect(paused.points.filter(({ checkpoint }) => checkpoint).length).toBeGreaterThan(0);
     await training.resume(id);
     await training.follow(id, () => undefined, new AbortController().signal);
     const run = training.get(id);
@@ -116,6 +118,19 @@ stages:
       expect(renderedRows(store, rollout.id, builder).map(({ ids, mask }) => ({ ids: [...ids], mask: [...mask] }))).toEqual(byTokens);
     }
   }, 120_000);
+
+  test("stops asking a teacher when its spending limit is reached, and learns from what there is", async () => {
+    const teacher = `{ policy: "embedded:${resolve("resources/policies/starter")}", perTask: 3, spendingLimit: 300 }`;
+    const run = await train(`
+name: thrifty
+tasks: { train: { starter: { count: 10 } } }
+stages: [{ kind: sft, teacher: ${teacher}, keep: all, batch: 4, rate: 1e-3 }]
+`);
+    const outcomes = workbench.store.rolloutsOf(run.experiment ?? "").map(({ outcome }) => outcome?.status);
+    expect(outcomes).toHaveLength(30);
+    expect(outcomes.filter((status) => status === "cancelled").length).toBeGreaterThan(10);
+    expect(run.steps).toBe(Math.ceil(outcomes.filter((status) => status !== "cancelled").length / 4));
+  }, 60_000);
 
   test("a run file that is wrong is told by its line, and nothing is begun", async () => {
     const check = await workbench.training.check({ yaml: "name: x\nbase: starter\nstagez: []\n", folder });

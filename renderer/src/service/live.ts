@@ -57,6 +57,7 @@ export function keysMadeOld(events: readonly EventView[]): Set<string> {
       keys.add("transfer");
       keys.add(`training:${training.run}`);
     }
+    if (event.type === "rollout.outcome" || event.type === "experiment.ended") for (const kind of ["grid:", "comparison:"]) keys.add(kind);
     if (event.rollout === null) continue;
     keys.add(`rollout:${event.rollout}`);
     keys.add(`artifacts:${event.rollout}`);

@@ -1,6 +1,7 @@
 /** Names of columns, the choice of two, and the lists of pairs. Pure. */
 import type { CompareColumn, Comparison, ExperimentView, RolloutPair } from "../../service/views.ts";
 import { policyWords } from "../../words/names.ts";
+import { decimal, missing } from "../../words/numbers.ts";
 
 /** Fewer rollouts in a cell than this say little: it is hatched. */
 export const fewInCell = 4;
@@ -37,6 +38,13 @@ export function comparableExperiments(all: readonly ExperimentView[]): readonly 
 
 export type PairFilter = "only-a" | "only-b" | "both" | "neither";
 
+export const pairLists: readonly { readonly kind: PairFilter; readonly word: string; readonly ink: string }[] = [
+  { kind: "only-a", word: "Only A", ink: "var(--of-delta-neg-3)" },
+  { kind: "only-b", word: "Only B", ink: "var(--of-delta-pos-3)" },
+  { kind: "both", word: "Both", ink: "var(--of-text-muted)" },
+  { kind: "neither", word: "Neither", ink: "var(--of-border-strong)" },
+];
+
 /** The pairs of a list; without a filter those in which just one side succeeded. */
 export function listedPairs(pairs: readonly RolloutPair[], task: string | null, filter: PairFilter | null): readonly RolloutPair[] {
   return pairs.filter((pair) => {
@@ -56,3 +64,7 @@ export function sideOfZero({ low, high }: Comparison["tasks"][number]["differenc
   if (low === null || high === null) return 0;
   return high < 0 ? -1 : low > 0 ? 1 : 0;
 }
+
+/** A difference with its sign; what rounds to 0 has none. */
+export const signedWords = (value: number | null): string =>
+  value === null ? missing : `${value > 0.004 ? "+" : ""}${decimal(Math.abs(value) < 0.005 ? 0 : value)}`;
