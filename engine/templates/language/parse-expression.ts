@@ -1,4 +1,6 @@
 /** Expressions of a template, with jinja2's precedence. */
+import { parseArguments } from "./parse-arguments.ts";
+import { parseSubscript } from "./parse-subscript.ts";
 import type { CallArguments, CompareOperator, Expression, FilterExpression } from "./syntax.ts";
 import { describeToken, type TokenStream } from "./token-stream.ts";
 
@@ -212,7 +214,7 @@ export class ExpressionParser {
   #postfix(start: Expression): Expression {
     let node = start;
     for (;;) {
-      if (this.stream.isOperator(".") || this.stream.isOperator("[")) node = this.#subscript(node);
+      if (this.stream.isOperator(".") || this.stream.isOperator("[")) node = parseSubscript(this.stream, node, () => this.expression());
       else if (this.stream.isOperator("(")) node = this.#call(node);
       else return node;
     }
@@ -230,80 +232,7 @@ export class ExpressionParser {
 
   #call(callee: Expression): Expression {
     const { line } = this.stream.current;
-    return { type: "call", callee, arguments: this.#arguments(), line };
-  }
-
-  #subscript(object: Expression): Expression {
-    const { line, text } = this.stream.next();
-    if (text === ".") return this.#member(object, line);
-    const indexes: Expression[] = [];
-    while (!this.stream.isOperator("]")) {
-      if (indexes.length > 0) this.stream.expectOperator(",");
-      indexes.push(this.#index());
-    }
-    this.stream.expectOperator("]");
-    const [only] = indexes;
-    const index: Expression = indexes.length === 1 && only !== undefined ? only : { type: "tuple", items: indexes, line };
-    return { type: "item", object, index, line };
-  }
-
-  #member(object: Expression, line: number): Expression {
-    const token = this.stream.next();
-    if (token.kind === "name") return { type: "attribute", object, name: token.text, line };
-    if (token.kind !== "integer") this.stream.fail("expected name or number", token.line);
-    return { type: "item", object, index: { type: "constant", value: BigInt(token.text), line: token.line }, line };
-  }
-
-  #index(): Expression {
-    const { stream } = this;
-    const { line } = stream.current;
-    let start: Expression | null = null;
-    if (!stream.isOperator(":")) {
-      start = this.expression();
-      if (!stream.isOperator(":")) return start;
-    }
-    stream.next();
-    const stop = this.#sliceBound();
-    const step = stream.skipOperator(":") ? this.#sliceBound() : null;
-    return { type: "slice", start, stop, step, line };
-  }
-
-  #sliceBound(): Expression | null {
-    const { stream } = this;
-    return stream.isOperator(":") || stream.isOperator("]") || stream.isOperator(",") ? null : this.expression();
-  }
-
-  #arguments(): CallArguments {
-    const { stream } = this;
-    const { line } = stream.expectOperator("(");
-    const positional: Expression[] = [];
-    const keywords: { name: string; value: Expression }[] = [];
-    let spread: Expression | null = null;
-    let keywordSpread: Expression | null = null;
-    const ensure = (valid: boolean): void => {
-      if (!valid) stream.fail("invalid syntax for function call expression", line);
-    };
-    for (let first = true; !stream.isOperator(")"); first = false) {
-      if (!first) stream.expectOperator(",");
-      if (!first && stream.isOperator(")")) break;
-      if (stream.skipOperator("*")) {
-        ensure(spread === null && keywordSpread === null);
-        spread = this.expression();
-      } else if (stream.skipOperator("**")) {
-        ensure(keywordSpread === null);
-        keywordSpread = this.expression();
-      } else if (stream.isKind("name") && stream.following.kind === "operator" && stream.following.text === "=") {
-        ensure(keywordSpread === null);
-        const name = stream.next().text;
-        stream.next();
-        keywords.push({ name, value: this.expression() });
-      } else {
-        ensure(spread === null && keywordSpread === null && keywords.length === 0);
-        positional.push(this.expression());
-      }
-    }
-    stream.expectOperator(")");
-    return { positional, keywords, spread, keywordSpread };
+    return { type: "call", callee, arguments: parseArguments(this.stream, () => this.expression()), line };
   }
 
   /** `| filter | filter …` onto a subject, or for a block when it is null; `inline`: the first stands without its bar. */
@@ -314,7 +243,13 @@ export class ExpressionParser {
       if (!bare) this.stream.next();
       const { line } = this.stream.current;
       const name = this.#dottedName();
-      result = { type: "filter", subject: node, name, arguments: this.stream.isOperator("(") ? this.#arguments() : noArguments, line };
+      result = {
+        type: "filter",
+        subject: node,
+        name,
+        arguments: this.stream.isOperator("(") ? parseArguments(this.stream, () => this.expression()) : noArguments,
+        line,
+      };
       node = result;
     }
     return result;
@@ -336,7 +271,7 @@ export class ExpressionParser {
 
   #testArguments(): CallArguments {
     const { stream } = this;
-    if (stream.isOperator("(")) return this.#arguments();
+    if (stream.isOperator("(")) return parseArguments(this.stream, () => this.expression());
     const startsValue = ["name", "string", "integer", "float"].includes(stream.current.kind) || stream.isOperator("[") || stream.isOperator("{");
     if (!startsValue || stream.isName("else", "or", "and")) return noArguments;
     if (stream.isName("is")) stream.fail("You cannot chain multiple tests with is");
