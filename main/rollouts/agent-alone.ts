@@ -1,5 +1,5 @@
 /** A harness started for one rollout, inside its sandbox. How it ended is data; only a lost box throws. */
-import { type Launch, type LaunchValues, prepareLaunch, sandboxArchitecture } from "../harnesses/index.ts";
+import { harnessHome, type Launch, type LaunchValues, prepareLaunch, sandboxArchitecture } from "../harnesses/index.ts";
 import type { HarnessMount } from "../sandboxes/index.ts";
 import { type AgentHost, type AgentTask, policyModelName } from "./agent-host.ts";
 
@@ -23,7 +23,10 @@ export function agentAlone({ mount, socketFolder, proxyAddress, guardMs }: Alone
     provide: (sandbox) => sandbox.provide(mount),
     async setUp(sandbox, agent) {
       launch = prepareLaunch(agent.manifest, launchValues(agent, sandbox.modelBaseHost ?? `http://${proxyAddress}`));
-      for (const [path, text] of Object.entries(launch.files)) await sandbox.writeFile(path, Buffer.from(text));
+      const files = Object.entries(launch.files);
+      // The program's HOME is there, and its own, also when its manifest puts nothing there.
+      if (!files.some(([path]) => path.startsWith(`${harnessHome}/`))) files.push([`${harnessHome}/.keep`, ""]);
+      for (const [path, text] of files) await sandbox.writeFile(path, Buffer.from(text));
     },
     async run(sandbox, { manifest, task, workdir }, clock, signal) {
       if (launch === null) throw new Error("the agent was not set up");

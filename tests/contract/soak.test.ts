@@ -20,8 +20,8 @@ for (const kind of ["local", "docker"] as const) {
       console.log(`${Math.round(result.msARollout)} ms a rollout, ${Math.round(result.bytesARollout)} bytes held a rollout`);
       expect(result.left).toEqual([]);
       expect(result.solved).toBe(counts[kind]);
-      // A connection that is kept open for the next request comes and goes.
-      expect(result.descriptors).toBeLessThanOrEqual(8);
+      // Connections and sockets that are kept for the next request come and go; a leak would be one a rollout.
+      expect(result.descriptors).toBeLessThanOrEqual(20);
       if (full) expect(result.bytesARollout).toBeLessThan(20_000);
     });
   });
