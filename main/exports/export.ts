@@ -1,4 +1,5 @@
 /** One export from start to end: what the id names, the format's writer, and the report. */
+
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { measureExperiment } from "../analysis/index.ts";
@@ -10,6 +11,7 @@ import { atifTrajectory } from "./atif/trajectory.ts";
 import type { ExportParts } from "./contract.ts";
 import { writeCsv } from "./csv.ts";
 import { writeWhole } from "./destination.ts";
+import { giveWay } from "./give-way.ts";
 import { writeHar } from "./har.ts";
 import { writeJob } from "./harbor/job.ts";
 import { readableJson } from "./json-text.ts";
@@ -195,8 +197,5 @@ async function writePages(work: Work, path: string): Promise<Written> {
 
 async function nextTurn({ named, report, signal }: Work, count: number, unit: string): Promise<void> {
   report(`${count} of ${named.rollouts.length} ${unit}`);
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-  signal.throwIfAborted();
+  await giveWay(signal);
 }

@@ -1,6 +1,8 @@
 /** Rows of recorded rollouts, with the advantages that a named algorithm gives them. */
+
 import type { Algorithm } from "../../../engine/training/index.ts";
 import type { RolloutRecord, Store } from "../../store/index.ts";
+import { giveWay } from "../give-way.ts";
 import type { LeftOutList } from "../left-out.ts";
 import { isByGroup, type RewardedRollout, withAdvantages } from "./advantages.ts";
 import { type ChainRow, chainRows } from "./chain-rows.ts";
@@ -27,7 +29,7 @@ export async function* rewardedRows(source: RowSource, algorithm: Algorithm): As
   for (const batch of batches) {
     const usable: RewardedRollout[] = [];
     for (const rollout of batch) {
-      await nextTurn(source.signal);
+      await giveWay(source.signal);
       const rewarded = rewardedRollout(source, rollout);
       if (rewarded !== null) usable.push(rewarded);
     }
@@ -55,7 +57,7 @@ export async function* supervisedRows(source: RowSource, algorithm: Algorithm, a
     if (!failed.has(row.rollout)) yield row;
   for (const rollout of candidates) {
     if (rewarded.includes(rollout) || failed.has(rollout)) continue;
-    await nextTurn(signal);
+    await giveWay(signal);
     const { rows, reason } = chainRows(store, rollout, true);
     if (reason !== null) leftOut.add(rollout.id, reason);
     const group = groupOf(rollout);
@@ -101,12 +103,4 @@ function faultOf({ phase, outcome, reward }: RolloutRecord, wantsReward: boolean
 /** Rollouts whose rewards are compared share it. */
 export function groupOf({ taskDigest, harness, policy }: RolloutRecord): string {
   return JSON.stringify([taskDigest, harness, policy]);
-}
-
-/** Reading bodies takes time: the event loop answers in between. Rejects with the signal's reason. */
-async function nextTurn(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-  signal.throwIfAborted();
 }

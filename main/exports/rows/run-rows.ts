@@ -1,5 +1,7 @@
 /** Rows of a training run, with the masks and advantages that its updates used. */
+
 import type { ExportParts } from "../contract.ts";
+import { giveWay } from "../give-way.ts";
 import type { LeftOutList } from "../left-out.ts";
 import { chainRows } from "./chain-rows.ts";
 import type { TrainingRow } from "./training-row.ts";
@@ -17,10 +19,7 @@ export async function* runRows({ parts, run, leftOut, report, signal }: RunSourc
   const points = training.get(run).points;
   for (const { step } of points) {
     for (const made of training.step(run, step).rollouts) {
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-      signal.throwIfAborted();
+      await giveWay(signal);
       const record = store.rollout(made.rollout);
       const fault = made.leftOut ?? (record === null ? "its recording was deleted" : null);
       if (fault !== null || record === null) {
