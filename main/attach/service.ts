@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { WorkbenchError } from "../errors.ts";
 import type { PolicyRegistry, ProxyAttach, Proxy as RecordingProxy, Upstream } from "../proxy/index.ts";
+import { experimentId, idMaker, usualTokenMode } from "../rollouts/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
 import { rebuildTrajectories, trajectoryTotals } from "../trajectories/index.ts";
 import type { AttachCounts, AttachRequest, AttachService, SessionVerdict } from "./contract.ts";
@@ -29,20 +30,20 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
 
   async function start({ name, policy }: AttachRequest) {
     const upstream = await policies.resolve(policy);
-    const experiment = `e-${randomBytes(3).toString("hex")}`;
+    const experiment = experimentId(store);
     const id = `a-${randomBytes(4).toString("hex")}`;
     const spec = JSON.stringify({ name, policy, attached: id });
     const now = Date.now();
     store.createExperiment({ id: experiment, name, createdAt: now, endedAt: null, spec, status: "running", kind: "attach" });
+    const newId = idMaker(store);
     let sessions = 0;
     const openSession = ({ client }: { readonly client: string }): string => {
-      const rollout = `r-${randomBytes(4).toString("hex")}`;
+      const rollout = newId();
       store.createRollouts([sessionRecord({ id: rollout, experimentId: experiment, name, client, policy, index: sessions++, now: Date.now() })]);
       tell(store, experiment, rollout, "rollout.phase", { phase: "running", attempt: 0 });
       return rollout;
     };
-    const tokenMode = upstream.takesTokenIds && upstream.tokenizerFolder !== null ? "as-sampled" : "text-in";
-    const proxied = await proxy.openAttach({ id, upstream, tokenMode, openSession });
+    const proxied = await proxy.openAttach({ id, upstream, tokenMode: usualTokenMode(upstream), openSession });
     running.set(id, { experiment, upstream, proxied });
     const origin = `http://${proxy.address}${proxied.path}`;
     const baseUrl = `${origin}/v1`;
@@ -54,23 +55,27 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
     return { sessions: sessions.length, calls: sessions.reduce((sum, { stats }) => sum + stats.calls, 0) };
   }
 
+  async function detach(id: string, { experiment, upstream, proxied }: Running): Promise<void> {
+    running.delete(id);
+    await proxied.close();
+    await upstream.close();
+    endExperiment(store, experiment);
+  }
+
   return {
     start,
     counts,
     async stop(id) {
-      const { experiment, upstream, proxied } = required(id);
       const counted = counts(id);
-      running.delete(id);
-      await proxied.close();
-      await upstream.close();
-      endExperiment(store, experiment);
+      await detach(id, required(id));
       return counted;
     },
     grade(rolloutId, verdict) {
       const rollout = attachedSession(store, rolloutId);
+      const grade = gradeOf(verdict);
       store.atomically(() => {
-        store.updateRollout(rolloutId, gradeOf(verdict));
-        tell(store, rollout.experimentId, rolloutId, "rollout.outcome", gradeOf(verdict).outcome);
+        store.updateRollout(rolloutId, grade);
+        tell(store, rollout.experimentId, rolloutId, "rollout.outcome", grade.outcome);
       });
     },
     correct(callId, text) {
@@ -82,12 +87,7 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
       for (const { id, kind, status } of store.experiments()) if (kind === "attach" && status === "running") endExperiment(store, id);
     },
     async close() {
-      for (const [id, { experiment, upstream, proxied }] of running) {
-        running.delete(id);
-        await proxied.close();
-        await upstream.close();
-        endExperiment(store, experiment);
-      }
+      for (const [id, attached] of running) await detach(id, attached);
     },
   };
 }

@@ -43,7 +43,7 @@ export function createSessionGrouping<Session>(): SessionGrouping<Session> {
       if (name !== null) return byName.get(name) ?? null;
       const again = byKey.get(request.requestKey);
       if (again !== undefined) return again;
-      for (const place of places(request.messages).toReversed()) {
+      for (const place of placesOf(request.messages).answered.toReversed()) {
         const found = byPlace.get(place);
         if (found !== undefined) return found;
       }
@@ -53,9 +53,8 @@ export function createSessionGrouping<Session>(): SessionGrouping<Session> {
       const name = nameOf(request);
       if (name !== null) byName.set(name, session);
       byKey.set(request.requestKey, session);
-      for (const place of places(request.messages)) byPlace.set(place, session);
-      const all = placesAfterUser(request.messages);
-      if (all !== null) byPlace.set(all, session);
+      const { answered, next } = placesOf(request.messages);
+      for (const place of [...answered, next]) byPlace.set(place, session);
       for (const map of [byKey, byPlace]) for (const key of map.keys()) if (map.size > mostPlaces) map.delete(key);
     },
   };
@@ -70,22 +69,15 @@ function nameOf({ headers, bodyNames }: GroupedRequest): string | null {
 }
 
 /**
- * A key for each place where an answer of the policy follows: everything before it. A conversation that repeats an earlier request up to
- * there goes on from it; equal openings alone are two conversations.
+ * A key for each place where an answer stands in the request, and for the one where the next will: everything before it. A conversation
+ * that repeats an earlier request up to there goes on from it; equal openings alone are two conversations.
  */
-function places(messages: readonly Message[]): readonly string[] {
-  const found: string[] = [];
+function placesOf(messages: readonly Message[]): { readonly answered: readonly string[]; readonly next: string } {
+  const answered: string[] = [];
   let key = "";
   for (const message of messages) {
-    if (message.role === "assistant" && key !== "") found.push(key);
+    if (message.role === "assistant" && key !== "") answered.push(key);
     key = hash("sha256", `${key}${JSON.stringify(message)}`, "hex");
   }
-  return found;
-}
-
-/** The place that the answer to this request will stand at. */
-function placesAfterUser(messages: readonly Message[]): string | null {
-  let key = "";
-  for (const message of messages) key = hash("sha256", `${key}${JSON.stringify(message)}`, "hex");
-  return key === "" ? null : key;
+  return { answered, next: key };
 }

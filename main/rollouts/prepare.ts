@@ -85,7 +85,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
     rolloutId: rollout.id,
     attempt,
     upstream,
-    tokenMode: options.tokenMode ?? tokenModeOf(upstream),
+    tokenMode: options.tokenMode ?? usualTokenMode(upstream),
     quirks: { sessionHeaders: manifest.session.headers.map((name) => name.toLowerCase()), ...quirksOf(manifest) },
     secrets: secretsOf(task, options.env),
     maxTokens: manifest.limits.maxTokens,
@@ -140,7 +140,8 @@ export function log({ store, rollout }: Pick<AttemptOptions, "store" | "rollout"
   store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "log", payload: JSON.stringify({ line }) });
 }
 
-function tokenModeOf({ takesTokenIds, tokenizerFolder }: Upstream): TokenMode {
+/** Where nobody chose one: token-in when the policy can. */
+export function usualTokenMode({ takesTokenIds, tokenizerFolder }: Upstream): TokenMode {
   return takesTokenIds && tokenizerFolder !== null ? "as-sampled" : "text-in";
 }
 
