@@ -1,5 +1,5 @@
 /** A machine where no local sandbox can be had: `react` alone runs, with its allow-list, on tasks made for that; everything else is refused. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { createPolicyRegistry, type Proxy as RecordingProxy, startProxy } from "
 import { createRolloutService, type RolloutService, type RolloutServiceOptions } from "../../main/rollouts/index.ts";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
 import { openStore, type RolloutRecord, type Store } from "../../main/store/index.ts";
+import { writeScriptedSteps } from "./scripted-steps.ts";
 import { writeSmallTask } from "./small-task.ts";
 
 const resources = join(import.meta.dirname, "../../resources");
@@ -58,12 +59,7 @@ const verdict =
   'root="$OPENFORGE_ROOT"; if [ "$(cat "$root/app/b.txt")" = one ] && grep -q "^Done" "$root/logs/agent/final.txt"; then echo 1; else echo 0; fi > "$root/logs/verifier/reward.txt"';
 const task = (name: string, files: Readonly<Record<string, string>> = fit, test = verdict): string =>
   writeSmallTask(join(folder, name), { name, files, test });
-function policy(name: string, commands: readonly string[]): string {
-  const path = join(folder, `${name}.yaml`);
-  const steps = [...commands.map((shell) => ({ calls: [{ shell }] })), { text: "Done." }];
-  writeFileSync(path, JSON.stringify({ version: 1, name, rules: [{ name, steps }] }));
-  return `scripted:${path}`;
-}
+const policy = (name: string, commands: readonly string[]): string => writeScriptedSteps(folder, name, commands);
 async function run(spec: ExperimentSpecInput): Promise<readonly RolloutRecord[]> {
   const id = await rollouts.startExperiment(experimentSpecSchema.parse(spec));
   await rollouts.settled(id);

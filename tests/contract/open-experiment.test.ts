@@ -1,5 +1,5 @@
 /** Experiments that stay open: rollouts are added step by step, stragglers cancelled, and what a stopped service left is its owner's. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,6 +15,7 @@ import {
 } from "../../main/rollouts/index.ts";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
 import { openStore, type Store } from "../../main/store/index.ts";
+import { writeScriptedSteps } from "./scripted-steps.ts";
 import { writeSmallTask } from "./small-task.ts";
 
 const resources = join(import.meta.dirname, "../../resources");
@@ -56,12 +57,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function policy(name: string, commands: readonly string[]): string {
-  const path = join(folder, `${name}.yaml`);
-  const steps = [...commands.map((shell) => ({ calls: [{ shell }] })), { text: "Done." }];
-  writeFileSync(path, JSON.stringify({ version: 1, name, rules: [{ name, steps }] }));
-  return `scripted:${path}`;
-}
+const policy = (name: string, commands: readonly string[]): string => writeScriptedSteps(folder, name, commands);
 const open: OpenExperiment = {
   name: "a run",
   sandbox: "local",

@@ -3,7 +3,7 @@
  * was given is lost or stored twice, what a killed service left is reaped and run again, and the experiment completes.
  * OPENFORGE_RESTART_KILLS sets the number of kills (50 = the full form).
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../../engine/statistics/index.ts";
 import { experimentSpecSchema } from "../../main/api/views.ts";
 import { type CallRecord, openStore, type RolloutRecord } from "../../main/store/index.ts";
+import { type KillableChild, startKillable } from "../stand-ins/killable-child.ts";
 import { type CountingPolicy, startCountingPolicy } from "./counting-policy.ts";
 import { writeSmallTask } from "./small-task.ts";
 
@@ -34,31 +35,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Resolves when the service says the word, or has ended. */
-function start(): { child: ChildProcess; ready: Promise<void>; ended: Promise<string> } {
-  const script = join(import.meta.dirname, "../stand-ins/killable-service/main.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, join(folder, "data"), join(folder, "spec.json")], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running = child;
-  let output = "";
-  let markReady: () => void = () => undefined;
-  const ready = new Promise<void>((resolve) => {
-    markReady = resolve;
-  });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => {
-      output += chunk;
-      if (output.includes("ready")) markReady();
-    });
-  }
-  const ended = new Promise<string>((resolve) => {
-    child.once("close", () => {
-      markReady();
-      resolve(output);
-    });
-  });
-  return { child, ready, ended };
+function start(): KillableChild {
+  const started = startKillable(join(import.meta.dirname, "../stand-ins/killable-service/main.ts"), [
+    join(folder, "data"),
+    join(folder, "spec.json"),
+  ]);
+  running = started.child;
+  return started;
 }
 
 test(

@@ -3,7 +3,7 @@
  * weights of one that nobody disturbed, to the bit, and no step or rollout is repeated or lost.
  * OPENFORGE_TRAINING_KILLS sets the number of kills (10 = the full form).
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { trainingFolder } from "../../main/models/index.ts";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
 import { openStore } from "../../main/store/index.ts";
 import { type RunFolder, runFolders } from "../../main/training/run-folder.ts";
+import { type KillableChild, startKillable } from "../stand-ins/killable-child.ts";
 
 const kills = Number(process.env.OPENFORGE_TRAINING_KILLS ?? "3");
 const random = seededRandom(Number(process.env.OPENFORGE_TRAINING_SEED ?? "1"));
@@ -47,35 +48,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Service {
-  readonly child: ChildProcess;
-  readonly ready: Promise<void>;
-  readonly ended: Promise<string>;
-}
-
-/** Resolves when the service says the word, or has ended. */
-function start(data: string): Service {
-  const script = join(import.meta.dirname, "../stand-ins/killable-training/main.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, data, join(folder, "run.yaml")], { stdio: ["ignore", "pipe", "pipe"] });
-  running = child;
-  let output = "";
-  let markReady: () => void = () => undefined;
-  const isReady = new Promise<void>((resolve) => {
-    markReady = resolve;
-  });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => {
-      output += chunk;
-      if (output.includes("ready")) markReady();
-    });
-  }
-  const ended = new Promise<string>((resolve) => {
-    child.once("close", () => {
-      markReady();
-      resolve(output);
-    });
-  });
-  return { child, ready: isReady, ended };
+function start(data: string): KillableChild {
+  const started = startKillable(join(import.meta.dirname, "../stand-ins/killable-training/main.ts"), [data, join(folder, "run.yaml")]);
+  running = started.child;
+  return started;
 }
 
 function runOf(data: string): RunFolder {
