@@ -58,17 +58,19 @@ export async function installHarness(work: HarnessInstall): Promise<HarnessMount
   return { hostFolder: target, version: basename(target) };
 }
 
+type Installer = (command: string, args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<void>;
 type Fetched = Exclude<HarnessManifest["install"], { kind: "bundled" }>;
 
 async function fetchInto(folder: string, work: HarnessInstall, install: Fetched): Promise<void> {
   const { manifest } = work;
   const architecture = sandboxArchitecture();
   const named = (text: string): string => fillIn(text, { arch: architecture, version: manifest.version }, `install of harness ${manifest.id}`);
-  const run = (command: string, args: readonly string[]): Promise<void> =>
+  const run: Installer = (command, args, env = {}) =>
     runInstaller({
       harness: manifest.id,
       command,
       args,
+      env,
       cwd: folder,
       onProgress: work.onProgress,
       ...(work.signal === undefined ? {} : { signal: work.signal }),
@@ -89,12 +91,34 @@ async function fetchInto(folder: string, work: HarnessInstall, install: Fetched)
     case "pip":
       await run("python3", ["-m", "pip", "install", "--quiet", "--no-input", "--target", folder, ...[install.package, ...install.extra].map(named)]);
       return;
-    case "cargo": {
-      const features = install.features.length === 0 ? [] : ["--features", install.features.join(",")];
-      await run("cargo", ["install", "--locked", "--root", folder, ...features, named(install.package)]);
+    case "cargo":
+      await buildCrate(folder, install, named, run);
       return;
-    }
   }
+}
+
+type Crate = Extract<Fetched, { kind: "cargo" }>;
+
+/** Builds one crate as its own lock file says; `bin/` is what stays of it. A target folder that the caller shares is used and kept. */
+async function buildCrate(folder: string, install: Crate, named: (text: string) => string, run: Installer): Promise<void> {
+  const choice = [
+    ...(install.features.length === 0 ? [] : ["--features", install.features.join(",")]),
+    ...(install.defaultFeatures ? [] : ["--no-default-features"]),
+    ...(install.program === undefined ? [] : ["--bin", install.program]),
+    ...(install.ignoreRustVersion ? ["--ignore-rust-version"] : []),
+  ];
+  const profile = Object.fromEntries(
+    Object.entries(install.profile).map(([name, value]) => [`CARGO_PROFILE_RELEASE_${name.toUpperCase().replaceAll("-", "_")}`, String(value)]),
+  );
+  const own = join(folder, "target");
+  await run("cargo", ["install", "--locked", "--no-track", "--color=never", "--root", folder, ...choice, named(install.package)], {
+    ...profile,
+    CARGO_TARGET_DIR: process.env.CARGO_TARGET_DIR ?? own,
+    // Without a terminal it would not say how much is left.
+    CARGO_TERM_PROGRESS_WHEN: "always",
+    CARGO_TERM_PROGRESS_WIDTH: "60",
+  });
+  await rm(own, { recursive: true, force: true });
 }
 
 /** npm on an old Node quietly takes another version when the wanted one asks for a newer Node. */

@@ -7,6 +7,7 @@ import { insidePaths } from "../sandboxes/index.ts";
 import type { McpServer } from "../tasks/index.ts";
 import { sandboxArchitecture } from "./install.ts";
 import type { HarnessManifest } from "./manifest.ts";
+import { mcpRefusal } from "./refusal.ts";
 import { fillIn, type ManifestValues } from "./values.ts";
 
 /** Inside the sandbox. */
@@ -40,11 +41,14 @@ export interface Launch {
   readonly command: readonly string[];
   /** null = /dev/null. */
   readonly stdin: Uint8Array | null;
+  /** Absolute folder inside in which the harness looks for skills, a folder each; null = it has no skills. */
+  readonly skillsFolder: string | null;
 }
 
 /** Fills a manifest for one rollout. A task that the harness cannot serve is refused with one sentence. */
 export function prepareLaunch(manifest: HarnessManifest, given: LaunchValues): Launch {
-  refuseUnknownServers(manifest, given.mcpServers);
+  const refusal = mcpRefusal(manifest, given.mcpServers);
+  if (refusal !== null) throw refusal;
   const asArgument = manifest.instruction === "argument" && Buffer.byteLength(given.instruction) <= argumentLimitBytes;
   const values = valuesOf(manifest, given, asArgument);
   const fill = (text: string, where: string): string => fillIn(text, values, `${where} of harness ${manifest.id}`);
@@ -64,7 +68,8 @@ export function prepareLaunch(manifest: HarnessManifest, given: LaunchValues): L
   if (tooLong !== undefined) {
     throw new WorkbenchError("harness", `An argument of ${manifest.id} is longer than a command line allows.`, "Let the manifest pass it by a file.");
   }
-  return { files, env, command, stdin: byStdin ? Buffer.from(given.instruction) : null };
+  const skillsFolder = manifest.skills === undefined ? null : fill(manifest.skills, "skills");
+  return { files, env, command, stdin: byStdin ? Buffer.from(given.instruction) : null, skillsFolder };
 }
 
 /** How the program is started to serve many rollouts; a harness that cannot is a fault of the caller. */
@@ -111,19 +116,6 @@ function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: bo
 function serverJson(server: McpServer): Record<string, unknown> {
   if (server.transport === "stdio") return { command: server.command ?? "", args: server.args };
   return { type: server.transport === "sse" ? "sse" : "http", url: server.url ?? "", headers: server.headers };
-}
-
-function refuseUnknownServers(manifest: HarnessManifest, servers: readonly McpServer[]): void {
-  for (const server of servers) {
-    if (manifest.mcp?.transports.includes(server.transport) === true) continue;
-    const why = manifest.mcp === undefined ? "cannot use MCP servers" : `cannot use MCP servers over ${server.transport}`;
-    throw new WorkbenchError(
-      "harness",
-      `Harness ${manifest.id} ${why}, and the task brings one (${server.name}).`,
-      "Run this task with another harness.",
-      { exitCode: 2 },
-    );
-  }
 }
 
 function appendServers(manifest: HarnessManifest, given: LaunchValues, files: Record<string, string>, values: ManifestValues): void {

@@ -30,7 +30,19 @@ const install = z.discriminatedUnion("kind", [
     keep: z.array(z.string()).optional(),
   }),
   z.strictObject({ kind: z.literal("pip"), package: z.string(), extra: z.array(z.string()).default([]) }),
-  z.strictObject({ kind: z.literal("cargo"), package: z.string(), features: z.array(z.string()).default([]) }),
+  z.strictObject({
+    kind: z.literal("cargo"),
+    /** Name and exact version of a crate, `name@1.2.3`; it is built on this machine with the crate's own lock file. */
+    package: z.string().regex(/.@\d[^@]*$/, "a name and an exact version, as in my-agent@1.2.3"),
+    features: z.array(z.string()).default([]),
+    defaultFeatures: z.boolean().default(true),
+    /** The one program that is wanted of a crate with several. */
+    program: z.string().optional(),
+    /** Build it with an older Rust than the crate asks for. */
+    ignoreRustVersion: z.boolean().default(false),
+    /** Settings of Cargo's release profile, by their names in a Cargo.toml (`opt-level: 1`). */
+    profile: z.record(z.string().regex(/^[a-z-]+$/), z.union([z.string(), z.number(), z.boolean()])).default({}),
+  }),
 ]);
 
 export const harnessManifestSchema = z.strictObject({
@@ -63,6 +75,23 @@ export const harnessManifestSchema = z.strictObject({
       perServer: z.partialRecord(z.enum(["stdio", "sse", "streamable-http"]), z.string()).optional(),
     })
     .optional(),
+  /** Absolute folder in which it looks for skills, each a folder with a SKILL.md. Left out: it has none. */
+  skills: z.string().optional(),
+  /** What it cannot do of what tasks may ask for, with the reason as a clause (`it has no MCP client`); told before a run. */
+  lacks: z.partialRecord(z.enum(["mcp", "skills", "images"]), z.string()).default({}),
+  /** What it takes beside its runtime, as measured. */
+  needs: z
+    .strictObject({
+      /** Of the install. */
+      diskMb: z.number().positive().optional(),
+      /** Peak of one rollout. */
+      memoryMb: z.number().positive().optional(),
+      /** Programs that its sandbox must have, beside a shell. */
+      programs: z.array(z.string()).default([]),
+      /** A screen, real or virtual. */
+      display: z.boolean().default(false),
+    })
+    .prefault({}),
   stop: z
     .strictObject({
       /** Exit codes by which the program says that it reached a limit of its own (turns, cost): graded like any end. */

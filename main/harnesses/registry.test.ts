@@ -1,9 +1,9 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { keepOnly, matchesPattern } from "./keep.ts";
-import { harnessRegistry } from "./registry.ts";
+import { type HarnessRegistry, harnessRegistry } from "./registry.ts";
 
 const shippedFolder = join(import.meta.dirname, "../../resources/harnesses");
 const folders: string[] = [];
@@ -91,6 +91,67 @@ test("a failed install leaves nothing behind and says what to do", { timeout: 60
     else process.env.npm_config_registry = before;
   }
   expect(readdirSync(cacheFolder)).toEqual([]);
+});
+
+describe("a crate", () => {
+  const crate = "{ kind: cargo, package: mine@1.2.3, features: [a, b], defaultFeatures: false, program: mine, profile: { opt-level: 0 } }";
+
+  /** Runs the work with this shell script as the only `cargo`. */
+  async function withCargo<T>(script: string, work: (registry: HarnessRegistry, cacheFolder: string) => Promise<T>): Promise<T> {
+    const [userFolder, cacheFolder, programs] = [temporary(), temporary(), temporary()];
+    manifest(userFolder, "mine", text("mine", crate));
+    if (script !== "") writeFileSync(join(programs, "cargo"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const before = process.env.PATH;
+    process.env.PATH = script === "" ? programs : `${programs}:${before}`;
+    try {
+      return await work(harnessRegistry({ shippedFolder, userFolder, cacheFolder }), cacheFolder);
+    } finally {
+      process.env.PATH = before;
+    }
+  }
+
+  test("is built as the manifest says, and only what was built stays", async () => {
+    const script = `for word; do [ "$before" = --root ] && root=$word; before=$word; done
+      mkdir -p "$root/bin" "$CARGO_TARGET_DIR"; echo "$@ at $CARGO_PROFILE_RELEASE_OPT_LEVEL" > "$root/bin/mine"; echo "   Compiling mine"`;
+    await withCargo(script, async (registry) => {
+      const lines: string[] = [];
+      const { hostFolder } = await registry.install("mine", (line) => lines.push(line));
+      const told = readFileSync(join(hostFolder, "bin/mine"), "utf8");
+      expect(told).toMatch(/^install --locked .* --features a,b --no-default-features --bin mine mine@1\.2\.3 at 0\n$/);
+      expect(readdirSync(hostFolder)).toEqual(["bin"]);
+      expect(lines).toContain("   Compiling mine");
+    });
+  });
+
+  test("can be cancelled: compilers end too, and nothing is left", async () => {
+    const script = "sleep 300 & echo $! ; wait";
+    await withCargo(script, async (registry, cacheFolder) => {
+      const stop = new AbortController();
+      let compiler = 0;
+      const heard = (line: string): void => {
+        if (!/^\d+$/.test(line)) return;
+        compiler = Number(line);
+        stop.abort();
+      };
+      await expect(registry.install("mine", heard, stop.signal)).rejects.toMatchObject({ exitCode: 130 });
+      // Ended, and perhaps not yet collected by its new parent: such a process has no command line.
+      const commandLine = `/proc/${compiler}/cmdline`;
+      await expect.poll(() => (existsSync(commandLine) ? readFileSync(commandLine, "utf8") : "")).not.toContain("sleep");
+      expect(readdirSync(cacheFolder)).toEqual([]);
+    });
+  });
+
+  test("that does not compile, or no Cargo, is said in one sentence", async () => {
+    await withCargo("echo 'error: linker `cc` not found' >&2; echo 'error: failed to compile `mine`' >&2; exit 101", async (registry) => {
+      await expect(registry.install("mine")).rejects.toThrow("Harness mine could not be installed: error: linker `cc` not found");
+    });
+    await withCargo("", async (registry) => {
+      await expect(registry.install("mine")).rejects.toMatchObject({
+        exitCode: 3,
+        message: "Harness mine could not be installed: cargo was not found on this machine.",
+      });
+    });
+  });
 });
 
 test("patterns of what is kept", async () => {

@@ -1,4 +1,4 @@
-/** Runs a package manager, passes on its lines, and turns its failure into one sentence. */
+/** Runs a package manager, passes on its lines, and turns its failure into one sentence. Cancelling ends its whole process group. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { WorkbenchError } from "../errors.ts";
@@ -7,6 +7,8 @@ export interface InstallerRun {
   readonly harness: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** On top of this process's own. */
+  readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly onProgress: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -16,32 +18,50 @@ const keptLines = 40;
 
 /** Resolves when the installer ended well; rejects with a WorkbenchError otherwise. */
 export async function runInstaller(run: InstallerRun): Promise<void> {
+  const isCancelled = (): boolean => run.signal?.aborted === true;
+  if (isCancelled()) throw failure(run, "cancelled", []);
+  // A group of its own: compilers and fetchers that it started must end with it.
   const child = spawn(run.command, run.args, {
     cwd: run.cwd,
+    env: { ...process.env, ...run.env },
     stdio: ["ignore", "pipe", "pipe"],
-    ...(run.signal === undefined ? {} : { signal: run.signal }),
+    detached: true,
   });
+  const cancel = (): void => endGroup(child.pid);
+  run.signal?.addEventListener("abort", cancel, { once: true });
   const last: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
+      if (line.trim() === "" || line === last.at(-1)) return;
       last.push(line);
       if (last.length > keptLines) last.shift();
-      if (line.trim() !== "") run.onProgress(line);
+      run.onProgress(line);
     });
   }
-  const exit = await new Promise<number | null | NodeJS.ErrnoException>((resolve) => {
+  const exit = await new Promise<number | null | Error>((resolve) => {
     child.once("error", resolve);
     child.once("close", resolve);
   });
+  run.signal?.removeEventListener("abort", cancel);
   if (exit === 0) return;
-  throw failure(run, exit, last);
+  throw failure(run, isCancelled() ? "cancelled" : exit, last);
 }
 
-function failure(run: InstallerRun, exit: number | null | NodeJS.ErrnoException, lines: readonly string[]): WorkbenchError {
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGTERM");
+  } catch (error) {
+    // It has just ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function failure(run: InstallerRun, exit: number | null | Error | "cancelled", lines: readonly string[]): WorkbenchError {
   const what = `Harness ${run.harness} could not be installed`;
   const text = lines.join("\n");
+  if (exit === "cancelled") return new WorkbenchError("harness", `${what}: it was cancelled.`, "Start it again.", { exitCode: 130 });
   if (exit instanceof Error) {
-    if (exit.name === "AbortError") return new WorkbenchError("harness", `${what}: it was cancelled.`, "Start it again.", { exitCode: 130 });
     return new WorkbenchError(
       "unavailable",
       `${what}: ${run.command} was not found on this machine.`,
@@ -65,6 +85,11 @@ function failure(run: InstallerRun, exit: number | null | NodeJS.ErrnoException,
     });
   }
   if (/ENOSPC|No space left/.test(text)) return new WorkbenchError("harness", `${what}: the disk is full.`, "Make room and try again.");
-  const told = lines.findLast((line) => /error|ERR/i.test(line)) ?? lines.at(-1) ?? `exit code ${exit ?? "unknown"}`;
+  // Cargo tells the reason first and what it made impossible afterwards.
+  const told =
+    lines.find((line) => /^error[:[]/.test(line)) ??
+    lines.findLast((line) => /error|ERR/i.test(line)) ??
+    lines.at(-1) ??
+    `exit code ${exit ?? "unknown"}`;
   return new WorkbenchError("harness", `${what}: ${told.trim()}`, `Run \`${run.command} ${run.args.join(" ")}\` by hand to see more.`);
 }

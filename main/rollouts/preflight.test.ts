@@ -9,8 +9,8 @@ const plain = {
   agent: { timeoutMs: null, user: null, network: { mode: "no-network", allowedHosts: [], declared: true } },
   environment: { compose: false, os: "linux", mcpServers: [] },
 } as unknown as Task;
-const react = { id: "react", resident: { command: ["node"] }, mcp: { transports: ["stdio"] } } as HarnessManifest;
-const simple = { id: "simple" } as HarnessManifest;
+const react = { id: "react", resident: { command: ["node"] }, mcp: { transports: ["stdio"] }, lacks: {} } as unknown as HarnessManifest;
+const simple = { id: "simple", lacks: {} } as HarnessManifest;
 const environment = (change: Partial<Task["environment"]>): Task => ({ ...plain, environment: { ...plain.environment, ...change } });
 const network = (mode: Task["agent"]["network"]["mode"], declared: boolean): Task => ({
   ...plain,
@@ -31,7 +31,7 @@ test.each([
   [environment({ os: "windows" }), "docker", [react], 2, "The task org/task needs Windows, which cannot be run."],
   [network("public", true), "local", [react], 3, "The task org/task asks for the network mode public; a local sandbox has no network."],
   [network("public", false), "local", [react], 3, "The task org/task names no network mode, which means public; a local sandbox has no network."],
-  [environment({ mcpServers: [server] }), "local", [simple], 2, "The task org/task brings MCP servers, which simple cannot use."],
+  [environment({ mcpServers: [server] }), "local", [simple], 2, "Harness simple cannot use MCP servers, and the task org/task brings one (lab)."],
 ] as const)("refusal %#", (task, kind, harnesses, exitCode, message) => {
   expect(refusalOf(task, boxes(kind), harnesses)).toMatchObject({ exitCode, message });
 });

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExperimentSpec } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
-import type { HarnessManifest } from "../harnesses/index.ts";
+import { type HarnessManifest, mcpRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
 import { checkTask, type Task } from "../tasks/index.ts";
 
@@ -60,12 +60,9 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
       { cause: "egress-denied" },
     );
   }
-  const needsMcp = task.environment.mcpServers.length > 0;
-  const lacking = harnesses.find((harness) => needsMcp && harness.mcp === undefined);
-  if (lacking !== undefined && harnesses.length === 1)
-    return new WorkbenchError("harness", `The task ${task.name} brings MCP servers, which ${lacking.id} cannot use.`, "Use another harness.", {
-      exitCode: 2,
-    });
+  const [only, ...others] = harnesses;
+  const refusal = only === undefined || others.length > 0 ? null : mcpRefusal(only, task.environment.mcpServers, `the task ${task.name}`);
+  if (refusal !== null) return refusal;
   return provider.isolates ? null : refusalWithoutIsolation(task, harnesses);
 }
 
