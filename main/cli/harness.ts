@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { HarnessProbeView, HarnessView } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { print, printJson, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, verb, verbGroup } from "./verb.ts";
@@ -13,15 +14,17 @@ export function harnessCommand(): Command {
         else
           print(
             table(
-              ["id", "version", "licence", "dialects", "extends", "installed", "last probe"],
+              ["id", "version", "licence", "dialects", "extends", "needs", "installed", "last probe"],
               harnesses.map((row) => [
                 row.id,
                 row.version,
-                row.licence,
+                // The licence's name; who ships it, and how, is in `--json` and the window.
+                row.licence.split(/[;(]/)[0]?.trim() ?? "",
                 row.dialects.join(", "),
                 row.prefix,
+                needsOf(row),
                 row.installed ? "yes" : "no",
-                row.lastProbe === null ? "–" : row.lastProbe.detail,
+                row.fault ?? probeOf(row.lastProbe),
               ]),
             ),
           );
@@ -68,10 +71,28 @@ export function harnessCommand(): Command {
           }
           const probed = await follow(await client.harnesses.probe({ id, sandbox: options.sandbox }, { signal }));
           if (json) printJson(probed);
-          else print(`${probed.name} ${probed.version}: ${probed.lastProbe?.detail ?? "not probed"}`);
+          else print(`${probed.name} ${probed.version}: ${probeOf(probed.lastProbe)}`);
           return probed.lastProbe?.ok === true ? 0 : 1;
         }),
       ),
   );
   return harness;
+}
+
+/** `npm, 306 MB`: what it takes to bring it here and to run it. */
+function needsOf({ needs }: HarnessView): string {
+  const runtime = needs.runtime === "python" ? [`python ${needs.runtimeVersion ?? ""}`.trim()] : [];
+  const screen = needs.display ? ["a screen"] : [];
+  const size = needs.diskMb === null ? [] : [`${needs.diskMb} MB`];
+  return [...needs.toInstall.filter((program) => program !== "python3"), ...runtime, ...needs.programs, ...screen, ...size].join(", ") || "–";
+}
+
+/** What it did, when and where: `2 chat calls arrived …; extends; 2026-11-30 in local on bench (linux x64), 0.4 s`. */
+function probeOf(probe: HarnessProbeView | null): string {
+  if (probe === null) return "–";
+  const grows = probe.extends === null ? [] : [probe.extends ? "each request extends the one before" : "a request did not extend the one before"];
+  const place = [probe.sandbox === null ? "" : ` in ${probe.sandbox}`, probe.machine === null ? "" : ` on ${probe.machine}`].join("");
+  const time = probe.seconds === null ? "" : `, ${probe.seconds.toFixed(1)} s`;
+  const version = probe.version === null ? "" : `${probe.version}, `;
+  return [probe.detail, ...grows, `${version}${new Date(probe.at).toISOString().slice(0, 16).replace("T", " ")}${place}${time}`].join(" · ");
 }

@@ -105,6 +105,7 @@ function valuesOf(manifest: HarnessManifest, given: LaunchValues, asArgument: bo
     instruction: asArgument ? given.instruction : stdinArgument,
     instructionFile,
     mcpServersJson: JSON.stringify(Object.fromEntries(given.mcpServers.map((server) => [server.name, serverJson(server)]))),
+    mcpServerNames: given.mcpServers.map((server) => server.name),
     maxTokens: given.maxTokens ?? manifest.limits.maxTokens,
     contextWindow: given.contextWindow ?? manifest.limits.contextWindow,
     version: manifest.version,

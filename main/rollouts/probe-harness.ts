@@ -1,6 +1,6 @@
 /**
- * Does a harness reach its model? One rollout of a task that ends at the first answer, with a scripted policy, through everything that
- * a real rollout goes through; its records are removed again.
+ * Does a harness reach its model, and do its requests grow from each other? One rollout of a task that ends after one command, with a
+ * scripted policy, through everything that a real rollout goes through; its records are removed again.
  */
 import { join } from "node:path";
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
@@ -15,6 +15,10 @@ export interface HarnessProbe {
   readonly detail: string;
   /** Of the call that arrived; null when none did. */
   readonly capture: CaptureLevel | null;
+  readonly version: string;
+  readonly seconds: number | null;
+  /** Every request began with the one before and its answer, token for token; null = there was only one. */
+  readonly extends: boolean | null;
 }
 
 export interface ProbeParts {
@@ -61,15 +65,19 @@ export async function probeHarness(
   }
 }
 
-function probeResult({ outcome }: RolloutRecord, calls: readonly CallRecord[]): HarnessProbe {
+function probeResult({ outcome, chains, harnessVersion: version, startedAt, endedAt }: RolloutRecord, calls: readonly CallRecord[]): HarnessProbe {
   const answered = calls.filter((call) => call.status === "ok");
   const [first] = answered;
-  if (first === undefined) return { ok: false, detail: outcome?.detail ?? "No call arrived.", capture: null };
+  const seconds = startedAt === null || endedAt === null ? null : (endedAt - startedAt) / 1000;
+  if (first === undefined) return { ok: false, detail: outcome?.detail ?? "No call arrived.", capture: null, version, seconds, extends: null };
   const how = `${answered.length} ${first.dialect} ${answered.length === 1 ? "call" : "calls"} arrived at ${first.path.replace(/^\/r\/[^/]+/, "")}${first.stream ? ", streamed" : ""}`;
   const ok = outcome?.status === "succeeded";
   return {
     ok,
     detail: ok ? `${how}.` : `${how}, but it ended as ${outcome?.status}: ${outcome?.detail ?? "no more is known"}`,
     capture: first.capture,
+    version,
+    seconds,
+    extends: answered.length < 2 ? null : chains === 1,
   };
 }

@@ -12,7 +12,7 @@ import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../
 import { sampleAnalysis } from "./sample-analysis.ts";
 import { sampleAttach } from "./sample-attach.ts";
 import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
-import { doctor, harnesses, policies, tasks } from "./sample-catalogue.ts";
+import { doctor, harnesses, policies, sampleProbe, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
 import { sampleTraining } from "./sample-training.ts";
 
@@ -89,7 +89,7 @@ async function* lines<R>(texts: readonly string[], result: R) {
 }
 const probed = (id: string): HarnessView => {
   const harness = harnesses.find((each) => each.id === id) ?? (harnesses[0] as HarnessView);
-  return { ...harness, installed: true, lastProbe: { at: Date.now(), ok: true, detail: "1 call arrived in 0.4 s", capture: "ids+logprobs" } };
+  return { ...harness, installed: true, lastProbe: { ...sampleProbe, at: Date.now() } };
 };
 const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: null, seconds: 8.4, ok: true, detail: null };
 

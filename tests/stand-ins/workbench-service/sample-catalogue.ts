@@ -1,5 +1,5 @@
 /** Tasks, harnesses, policies and the look at a computer, invented. */
-import type { DoctorRow, HarnessView, PolicyView, TaskView } from "../../../main/api/views.ts";
+import type { DoctorRow, HarnessProbeView, HarnessView, PolicyView, TaskView } from "../../../main/api/views.ts";
 
 const task = (name: string, family: string, change: Partial<TaskView> = {}): TaskView => ({
   path: `/opt/openforge/resources/tasks/${name}`,
@@ -35,8 +35,23 @@ export const tasks: readonly TaskView[] = [
   }),
 ];
 
+const known = { homepage: "https://example.org", fault: null, contextWindow: 128_000, maxTokens: 8192 };
+
+export const sampleProbe: HarnessProbeView = {
+  at: Date.UTC(2026, 10, 30, 9, 0, 0),
+  ok: true,
+  detail: "2 chat calls arrived at /v1/chat/completions, streamed.",
+  capture: "ids+logprobs",
+  version: "1.0.0",
+  sandbox: "local",
+  machine: "bench (linux x64)",
+  seconds: 0.4,
+  extends: true,
+};
+
 export const harnesses: readonly HarnessView[] = [
   {
+    ...known,
     id: "react",
     name: "ReACT",
     version: "1.0.0",
@@ -44,12 +59,17 @@ export const harnesses: readonly HarnessView[] = [
     summary: "The reference agent: one readable file, chat dialect, bash and MCP tools.",
     dialects: ["chat"],
     prefix: "exact",
-    resident: false,
+    resident: true,
     installed: true,
     install: "bundled",
-    lastProbe: { at: Date.UTC(2026, 10, 30, 9, 0, 0), ok: true, detail: "1 call arrived in 0.4 s", capture: "ids+logprobs" },
+    needs: { runtime: "node", runtimeVersion: "20", toInstall: [], programs: ["bash"], display: false, diskMb: 1, memoryMb: 60 },
+    mcp: ["stdio"],
+    skills: false,
+    lacks: { skills: "it reads no skills" },
+    lastProbe: sampleProbe,
   },
   {
+    ...known,
     id: "codex",
     name: "Codex",
     version: "0.171.0",
@@ -60,6 +80,10 @@ export const harnesses: readonly HarnessView[] = [
     resident: false,
     installed: false,
     install: "npm",
+    needs: { runtime: "native", runtimeVersion: null, toInstall: ["npm"], programs: [], display: false, diskMb: 306, memoryMb: 152 },
+    mcp: ["stdio", "streamable-http"],
+    skills: true,
+    lacks: {},
     lastProbe: null,
   },
 ];

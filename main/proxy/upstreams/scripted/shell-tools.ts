@@ -3,7 +3,7 @@
 const shellArguments: Readonly<Record<string, (command: string) => Readonly<Record<string, unknown>>>> = {
   bash: (command) => ({ command }),
   exec_command: (command) => ({ cmd: command }),
-  shell: (command) => ({ command: ["bash", "-lc", command] }),
+  shell: (command) => ({ command }),
   shell_command: (command) => ({ command }),
   Bash: (command) => ({ command, description: "run a command" }),
   run_shell_command: (command) => ({ command: withoutSubstitution(command), description: "run a command", is_background: false }),
