@@ -206,13 +206,6 @@ export const taskViewSchema = z.object({
 });
 export type TaskView = z.infer<typeof taskViewSchema>;
 
-export const harnessViewSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  version: z.string(),
-  licence: z.string(),
-  summary: z.string(),
-  dialects: z.array(z.string()),
 /** What a harness did when it was last run once to see whether it works here. */
 export const harnessProbeSchema = z.object({
   at: z.number(),
@@ -231,9 +224,21 @@ export const harnessProbeSchema = z.object({
   extends: z.boolean().nullable().default(null),
 });
 
+export const harnessViewSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: z.string(),
+  licence: z.string(),
+  summary: z.string(),
+  homepage: z.string().nullable(),
+  /** One sentence when its manifest cannot be used; what the manifest would say is then empty. */
+  fault: z.string().nullable(),
+  dialects: z.array(z.string()),
+  /** Whether call n+1 extends call n token for token, by the manifest. */
   prefix: z.enum(["exact", "after-normalising", "no"]),
   resident: z.boolean(),
   installed: z.boolean(),
+  /** How it is brought here: bundled, npm, pip or cargo. */
   install: z.string(),
   needs: z.object({
     /** `node` = the Node that the workbench brings; `native` = nothing; `python` = the sandbox's. */
@@ -259,19 +264,14 @@ export const harnessProbeSchema = z.object({
   maxTokens: z.number(),
   lastProbe: harnessProbeSchema.nullable(),
 });
-  homepage: z.string().nullable(),
-  /** One sentence when its manifest cannot be used; what the manifest would say is then empty. */
-  fault: z.string().nullable(),
+export type HarnessProbeView = z.infer<typeof harnessProbeSchema>;
 export type HarnessView = z.infer<typeof harnessViewSchema>;
-  /** Whether call n+1 extends call n token for token, by the manifest. */
 
 export const policyViewSchema = z.object({
   id: z.string(),
-  /** How it is brought here: bundled, npm, pip or cargo. */
   kind: z.enum(["vllm", "openai-compatible", "scripted", "replay", "embedded"]),
   address: z.string(),
   capture: captureSchema.nullable(),
-export type HarnessProbeView = z.infer<typeof harnessProbeSchema>;
   takesTokenIds: z.boolean(),
   builtIn: z.boolean(),
 });
