@@ -31,17 +31,54 @@ export interface SandboxLimits {
 }
 
 /** How the sandbox starts: the machine's own distribution (`host`; in Docker the base image), an image by name, or a build context with a Dockerfile. */
-export type SandboxImage =
+export type SingleImage =
   | { readonly kind: "host" }
   | { readonly kind: "image"; readonly reference: string }
   | { readonly kind: "build"; readonly contextFolder: string; readonly timeoutMs: number };
+
+/** A compose project, whose service `main` is the box and whose other services run beside it. */
+export interface ComposeImage {
+  readonly kind: "compose";
+  /** Host path of the compose file. Paths in it are relative to its folder. */
+  readonly file: string;
+  /** Host folder that nothing in the file may lead out of. */
+  readonly root: string;
+  /** What `main` starts from where the file does not say it. */
+  readonly main: SingleImage;
+  /** Values of `${VAR}` in the file. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Of one image. */
+  readonly buildTimeoutMs: number;
+}
+
+export type SandboxImage = SingleImage | ComposeImage;
+
+export interface NetworkPolicy {
+  readonly mode: NetworkMode;
+  /** With `allowlist`: host names, `*.suffix` (any name below it), addresses and CIDR ranges. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** One connection that something in a box asked the egress proxy for, told when it has ended. */
+export interface EgressConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly allowed: boolean;
+  /** Why it was refused or failed, in a sentence; null when it was made. */
+  readonly reason: string | null;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly startedAt: number;
+}
 
 export interface SandboxRequest {
   readonly rolloutId: string;
   /** Names of this data folder's owner, so that the reaper never touches another service's boxes. */
   readonly ownerId: string;
   readonly image: SandboxImage;
-  readonly network: { readonly mode: NetworkMode; readonly allowedHosts: readonly string[] };
+  readonly network: NetworkPolicy;
+  /** Hears of every connection through the egress proxy, of refused ones too. */
+  readonly onConnection?: (connection: EgressConnection) => void;
   readonly limits: SandboxLimits;
   /** Working folder inside; created when missing. Default `/app`. */
   readonly workdir: string;
@@ -119,6 +156,17 @@ export interface DirectFiles {
   programs(workdir: string): Promise<{ readonly path: readonly string[]; readonly replaced: readonly string[] }>;
 }
 
+/** The services beside `main` in a compose project, by the names that they have there. They live until the sandbox is destroyed. */
+export interface SandboxServices {
+  readonly names: readonly string[];
+  /** The last of what a service said, both streams as they came; no more than `limitBytes`. */
+  logs(service: string, limitBytes: number): Promise<Uint8Array>;
+  /** In the service's own image, folder and account, unless told otherwise. */
+  exec(service: string, request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
+  /** As `Sandbox.download`. */
+  download(service: string, insidePath: string, hostPath: string): Promise<boolean>;
+}
+
 export interface Sandbox {
   readonly kind: SandboxKind;
   readonly isolation: IsolationReport;
@@ -128,6 +176,8 @@ export interface Sandbox {
   readonly modelBaseHost: string | null;
   /** Null where only a process inside reaches the files. */
   readonly direct: DirectFiles | null;
+  /** Absent where the box is alone. */
+  readonly services?: SandboxServices;
   /** Makes a harness visible. A sandbox starts at its first use, and mounts are fixed then: call it before any exec or copy. */
   provide(harness: HarnessMount): Promise<void>;
   /** Copies a host file to, or the content of a host folder into, an absolute path inside; missing parents are made. */
