@@ -2,8 +2,11 @@
 
 import { meanWithInterval } from "../../engine/statistics/index.ts";
 import { fairRewards } from "../rollouts/index.ts";
-import type { EventRecord, ExperimentRecord, RolloutRecord } from "../store/index.ts";
+import type { EventRecord, ExperimentSummary, RolloutRecord, StepRecord } from "../store/index.ts";
+import type { StepView } from "./grade-views.ts";
 import type { EventView, ExperimentView, RolloutView } from "./views.ts";
+
+export type ExperimentFigures = Omit<ExperimentView, "id" | "name" | "createdAt" | "endedAt" | "status" | "kind" | "spec">;
 
 /** `now` in Unix milliseconds: what a rollout that still runs has taken so far. */
 export function rolloutView(record: RolloutRecord, now: number): RolloutView {
@@ -39,34 +42,40 @@ export function rolloutView(record: RolloutRecord, now: number): RolloutView {
     completionTokens: record.completionTokens,
     seconds: record.startedAt === null ? null : ((record.endedAt ?? now) - record.startedAt) / 1000,
     policyWaitSeconds: record.policyWaitSeconds,
+    steps: record.steps.map(stepView),
     labels: { ...record.labels },
     createdAt: record.createdAt,
   };
 }
 
-export function experimentView(record: ExperimentRecord, rollouts: readonly RolloutRecord[]): ExperimentView {
-  const outcomes: Record<string, number> = {};
-  for (const rollout of rollouts) {
-    const name = rollout.outcome?.status ?? (rollout.phase === "queued" ? "queued" : "running");
-    outcomes[name] = (outcomes[name] ?? 0) + 1;
-  }
-  const sum = (value: (rollout: RolloutRecord) => number): number => rollouts.reduce((total, rollout) => total + value(rollout), 0);
+export function stepView({ outcome, rewards, minReward, ...rest }: StepRecord): StepView {
+  const { status = null, cause = null, detail = null } = outcome ?? {};
   return {
-    id: record.id,
-    name: record.name,
-    createdAt: record.createdAt,
-    endedAt: record.endedAt,
-    status: record.status,
-    spec: record.spec,
-    total: rollouts.length,
-    ended: rollouts.filter((rollout) => rollout.phase === "ended").length,
-    outcomes,
-    calls: sum((rollout) => rollout.calls),
-    chains: sum((rollout) => rollout.chains),
-    tokens: sum((rollout) => rollout.promptTokens + rollout.completionTokens),
-    harnesses: [...new Set(rollouts.map((rollout) => rollout.harness))],
-    policies: [...new Set(rollouts.map((rollout) => rollout.policy))],
-    reward: meanWithInterval(fairRewards(rollouts)),
+    ...rest,
+    status,
+    cause,
+    detail,
+    rewards: rewards === null ? null : { ...rewards },
+    minReward: minReward === null ? null : { ...minReward },
+  };
+}
+
+/** The figures of an experiment in a list; what is left, its record has. */
+export function experimentFigures(summary: ExperimentSummary): ExperimentFigures {
+  const { total, ended, queued, outcomes, calls, chains, promptTokens, completionTokens, harnesses, policies } = summary;
+  const judged = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  // A session that ended and that nobody has graded has no outcome: it runs no longer.
+  const running = Math.max(0, total - Math.max(judged, ended) - queued);
+  return {
+    total,
+    ended,
+    outcomes: { ...outcomes, ...(queued > 0 ? { queued } : {}), ...(running > 0 ? { running } : {}) },
+    calls,
+    chains,
+    tokens: promptTokens + completionTokens,
+    harnesses: [...harnesses],
+    policies: [...policies],
+    reward: meanWithInterval(fairRewards(summary.rewards)),
   };
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { captureLevels } from "../../engine/conversation/index.ts";
 import { outcomeCauses, outcomeStatuses, rolloutPhases } from "../../engine/outcome/index.ts";
+import { stepViewSchema } from "./grade-views.ts";
 
 export const captureSchema = z.enum(captureLevels);
 const stringRecord = z.record(z.string(), z.string());
@@ -44,6 +45,8 @@ export const rolloutViewSchema = z.object({
   seconds: z.number().nullable(),
   /** Of these, seconds that its calls waited for the policy before it began to answer: no part of the agent's budget. */
   policyWaitSeconds: z.number().nullable(),
+  /** Of a task of several steps, in order; else empty. */
+  steps: z.array(stepViewSchema),
   /** Words of whoever ordered it: step, split … */
   labels: z.record(z.string(), z.union([z.string(), z.number()])),
   createdAt: z.number(),
@@ -97,6 +100,8 @@ const chainViewSchema = z.object({
 export const rolloutDetailSchema = rolloutViewSchema.omit({ calls: true, chains: true }).extend({
   calls: z.array(callViewSchema),
   chains: z.array(chainViewSchema),
+  /** Ids of the calls that a person has corrected. */
+  corrected: z.array(z.string()),
   /** Rewards of the group (same task, harness, policy), by group index; null = none. */
   group: z.array(z.object({ id: z.string(), status: z.string().nullable(), reward: z.number().nullable() })),
 });
@@ -120,6 +125,8 @@ export const experimentViewSchema = z.object({
   createdAt: z.number(),
   endedAt: z.number().nullable(),
   status: z.enum(["running", "ended", "cancelled", "recording"]),
+  /** `training` = a training run adds rollouts to it; `attach` = its rollouts are sessions of programs outside any sandbox. */
+  kind: z.enum(["experiment", "training", "attach"]),
   spec: z.string(),
   total: z.number(),
   ended: z.number(),
@@ -267,13 +274,27 @@ export const harnessViewSchema = z.object({
 export type HarnessProbeView = z.infer<typeof harnessProbeSchema>;
 export type HarnessView = z.infer<typeof harnessViewSchema>;
 
+/** Kinds of servers that a policy can be. */
+export const serverKinds = ["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible", "anthropic-compatible"] as const;
+
 export const policyViewSchema = z.object({
   id: z.string(),
-  kind: z.enum(["vllm", "openai-compatible", "scripted", "replay", "embedded"]),
+  kind: z.enum([...serverKinds, "scripted", "replay", "embedded"]),
   address: z.string(),
   capture: captureSchema.nullable(),
   takesTokenIds: z.boolean(),
   builtIn: z.boolean(),
+  /** Of all its calls so far, where it has prices. `limit` and `cost` are in the currency of the prices; null = no limit. */
+  spending: z
+    .object({
+      calls: z.number(),
+      promptTokens: z.number(),
+      cachedTokens: z.number(),
+      completionTokens: z.number(),
+      cost: z.number(),
+      limit: z.number().nullable(),
+    })
+    .nullable(),
 });
 export type PolicyView = z.infer<typeof policyViewSchema>;
 
@@ -301,6 +322,8 @@ export const callDetailSchema = callViewSchema.extend({
   tools: z.array(z.object({ name: z.string(), description: z.string().nullable(), parameters: z.string().nullable() })),
   sampling: z.record(z.string(), z.unknown()),
   answer: messageViewSchema.nullable(),
+  /** What a person says that the policy should have answered. */
+  correction: z.string().nullable(),
   requestHeaders: stringRecord,
   bodies: z.object({
     request: z.number().nullable(),
@@ -334,7 +357,7 @@ export const chainTokensSchema = z.object({
 export type ChainTokens = z.infer<typeof chainTokensSchema>;
 
 export const artifactViewSchema = z.object({
-  kind: z.enum(["harness-log", "verifier-output", "artifact", "sandbox-log"]),
+  kind: z.enum(["harness-log", "verifier-output", "artifact", "sandbox-log", "workspace"]),
   name: z.string(),
   blob: z.string(),
   size: z.number(),

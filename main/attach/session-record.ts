@@ -12,6 +12,12 @@ export interface NewSession {
   readonly now: number;
 }
 
+const purpose = "attach";
+
+export function isSession({ labels }: Pick<RolloutRecord, "labels">): boolean {
+  return labels.purpose === purpose;
+}
+
 const isolation = {
   files: "none: a program of this machine, outside any sandbox",
   network: "none",
@@ -45,8 +51,9 @@ export function sessionRecord({ id, experimentId, name, client, policy, index, n
     completionTokens: 0,
     trainable: null,
     trainableReason: null,
-    labels: { purpose: "attach" },
+    labels: { purpose },
     policyWaitSeconds: null,
+    steps: [],
     createdAt: now,
     startedAt: now,
     endedAt: null,

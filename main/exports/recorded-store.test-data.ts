@@ -81,7 +81,7 @@ function recordRollout(store: Store, id: string, groupIndex: number, { task, rew
       ...{ harness: "react", harnessVersion: "1.0.0", policy: "p", policyVersion: "p@3", sandbox: "local", groupIndex, seed: 1, phase },
       ...{ outcome: phase === "ended" ? (outcome ?? usual) : null, reward, rewards: reward === null ? null : { reward }, attempts: 1 },
       ...{ phases: [{ name: "running", startedAt: 2_000, seconds: 3 }], isolation: null, fingerprint: null, calls: 0, chains: 0, promptTokens: 0 },
-      ...{ completionTokens: 0, trainable: rollout.textOnly !== true, trainableReason: null, labels: {}, policyWaitSeconds: null },
+      ...{ completionTokens: 0, trainable: rollout.textOnly !== true, trainableReason: null, labels: {}, policyWaitSeconds: null, steps: [] },
       ...{ createdAt: 1_000, startedAt: 2_000, endedAt: 5_000 },
     },
   ]);

@@ -66,7 +66,17 @@ function storeRollout(store: Store, experimentId: string, id: string, groupIndex
     ...{ id, experimentId, groupIndex },
     // Rollouts are grouped by the digest: tasks that are only known by name stay apart.
     taskDigest: taskDigest ?? `unknown:${foreign.taskName}`,
-    ...{ policyVersion: null, seed: 0, phase: "ended", attempts: 1, isolation: null, fingerprint: null, labels: {}, policyWaitSeconds: null },
+    ...{
+      policyVersion: null,
+      seed: 0,
+      phase: "ended",
+      attempts: 1,
+      isolation: null,
+      fingerprint: null,
+      labels: {},
+      policyWaitSeconds: null,
+      steps: [],
+    },
     ...{ calls: 0, chains: 0, promptTokens: 0, completionTokens: 0, trainable: null, trainableReason: null },
     createdAt: foreign.startedAt ?? 0,
   };

@@ -84,6 +84,7 @@ const untouched = {
   trainable: null,
   trainableReason: null,
   policyWaitSeconds: null,
+  steps: [],
   startedAt: null,
   endedAt: null,
 } as const satisfies Partial<RolloutRecord>;

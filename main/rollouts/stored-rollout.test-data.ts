@@ -34,6 +34,7 @@ export function storedRollout(store: Store, change: Partial<RolloutRecord> = {})
     trainableReason: null,
     labels: {},
     policyWaitSeconds: null,
+    steps: [],
     createdAt: 1,
     startedAt: null,
     endedAt: null,

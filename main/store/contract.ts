@@ -4,7 +4,7 @@
  * Everything written passes the redactor first: no secret reaches the disk.
  */
 import type { BlobHash, CaptureLevel, FinishReason } from "../../engine/conversation/index.ts";
-import type { Outcome, RolloutPhase } from "../../engine/outcome/index.ts";
+import type { Outcome, OutcomeCause, RolloutPhase } from "../../engine/outcome/index.ts";
 import type { IsolationReport, SandboxKind } from "../sandboxes/index.ts";
 
 export interface ExperimentRecord {
@@ -56,9 +56,50 @@ export interface RolloutRecord {
   readonly labels: RolloutLabels;
   /** Seconds that its calls waited for the policy before it began to answer (queue, retries): no part of the agent's budget. null = not yet known. */
   readonly policyWaitSeconds: number | null;
+  /** Of a task of several steps, every step in order, as of its last attempt; else empty. */
+  readonly steps: readonly StepRecord[];
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+}
+
+/** One step of a task of several steps, as far as it has come. */
+export interface StepRecord {
+  readonly name: string;
+  /** null = it runs, or was never begun. */
+  readonly outcome: Pick<Outcome, "status" | "cause" | "detail"> | null;
+  /** null = none was given, never 0. */
+  readonly reward: number | null;
+  readonly rewards: Readonly<Record<string, number>> | null;
+  /** What its rewards must reach for the next step to begin; null = nothing. */
+  readonly minReward: Readonly<Record<string, number>> | null;
+  /** Index of its first call in the attempt, and how many it made. */
+  readonly firstCall: number;
+  readonly calls: number;
+  /** null = not begun. */
+  readonly startedAt: number | null;
+  readonly agentSeconds: number | null;
+  readonly verifierSeconds: number | null;
+}
+
+/** A grade that a verifier gave to stored work, beside the rollout's own. Never changed. */
+export interface GradeRecord {
+  readonly rolloutId: string;
+  readonly attempt: number;
+  readonly at: number;
+  readonly status: "succeeded" | "failed" | "verifier-failure";
+  readonly cause: OutcomeCause | null;
+  readonly detail: string | null;
+  readonly reward: number | null;
+  readonly rewards: Readonly<Record<string, number>> | null;
+  readonly steps: readonly StepRecord[];
+  readonly seconds: number;
+  /** What was graded: the kept final state of the sandbox, or the declared artifacts only. */
+  readonly source: "workspace" | "artifacts";
+  readonly taskPath: string;
+  readonly taskDigest: string;
+  /** Names the verifier: its files and settings. */
+  readonly verifierDigest: string;
 }
 
 /** What may change on a rollout; fields left out stay. */
@@ -147,7 +188,8 @@ export interface EventRecord {
 export interface ArtifactRecord {
   readonly rolloutId: string;
   readonly attempt: number;
-  readonly kind: "harness-log" | "verifier-output" | "artifact" | "sandbox-log";
+  /** `workspace` = the final state of the sandbox, packed, for a later verifier. */
+  readonly kind: "harness-log" | "verifier-output" | "artifact" | "sandbox-log" | "workspace";
   /** Path-like name, e.g. `stdout.txt`, `artifacts/report.csv`. */
   readonly name: string;
   readonly blob: BlobHash;
@@ -200,10 +242,11 @@ export interface BlobStore {
 
 /** One experiment in a list: counts and sums over its rollouts, read without touching its calls. */
 export interface ExperimentSummary {
-  readonly experiment: ExperimentRecord;
   readonly total: number;
   readonly ended: number;
-  /** Rollouts by outcome status; only those that ended. */
+  /** Rollouts without an outcome that wait to be run. */
+  readonly queued: number;
+  /** Rollouts by outcome status. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly calls: number;
   readonly chains: number;
@@ -211,8 +254,8 @@ export interface ExperimentSummary {
   readonly completionTokens: number;
   readonly harnesses: readonly string[];
   readonly policies: readonly string[];
-  /** Rewards that were given, in order of creation. */
-  readonly rewards: readonly number[];
+  /** Rewards that were given to rollouts with an outcome, in order of creation. */
+  readonly rewards: readonly Pick<RolloutRecord, "taskName" | "outcome" | "reward">[];
 }
 
 export interface Store {
@@ -227,15 +270,18 @@ export interface Store {
   experiment(id: string): ExperimentRecord | null;
   /** Newest first. */
   experiments(): readonly ExperimentRecord[];
-  /** As `experiments`, with what a list of runs shows. */
-  experimentSummaries(): readonly ExperimentSummary[];
+  /** What a list of runs shows of an experiment. */
+  experimentSummary(id: string): ExperimentSummary;
   /** Removes an experiment with its rollouts, calls, events and blob references. */
   deleteExperiment(id: string): void;
 
   createRollouts(records: readonly RolloutRecord[]): void;
   updateRollout(id: string, change: RolloutUpdate): void;
   rollout(id: string): RolloutRecord | null;
-  rolloutsOf(experimentId: string): readonly RolloutRecord[];
+  /** `changedAfter`: only those that changed after this mark. */
+  rolloutsOf(experimentId: string, changedAfter?: number): readonly RolloutRecord[];
+  /** Grows with every change to a rollout of the experiment (a recorded call is one), over restarts too; 0 = there is no such experiment. */
+  rolloutMark(experimentId: string): number;
   /** Rollouts that have not ended, over all experiments: what a restarted service picks up. */
   unfinishedRollouts(): readonly RolloutRecord[];
 
@@ -265,6 +311,10 @@ export interface Store {
 
   addArtifact(record: ArtifactRecord): void;
   artifactsOf(rolloutId: string): readonly ArtifactRecord[];
+
+  addGrade(record: GradeRecord): void;
+  /** Oldest first. */
+  gradesOf(rolloutId: string): readonly GradeRecord[];
 
   /** Small settings (policy endpoints, window state …), JSON text by key. */
   setting(key: string): string | null;

@@ -55,6 +55,8 @@ describe("migrations", () => {
       ]);
       expect(store.artifactsOf("first")).toMatchObject([{ kind: "verifier-output", name: "stdout.txt" }]);
       expect(store.eventsAfter(0, 10).map((event) => event.type)).toEqual(["call.recorded", "call.recorded", "experiment.ended"]);
+      expect(store.rollout("first")?.steps.map(({ name }) => name)).toEqual(version >= "version-3" ? ["one"] : []);
+      expect(store.gradesOf("first").map(({ reward }) => reward)).toEqual(version >= "version-3" ? [0] : []);
       expect(store.setting("window")).toBe('{"width":1200}');
       expect(await store.check()).toEqual([]);
     } finally {

@@ -181,4 +181,26 @@ export const migrations: readonly string[] = [
   ALTER TABLE rollout ADD COLUMN labels TEXT NOT NULL DEFAULT '{}';
   ALTER TABLE rollout ADD COLUMN policy_wait_seconds REAL;
   `,
+  `
+  ALTER TABLE rollout ADD COLUMN steps TEXT NOT NULL DEFAULT '[]';
+
+  CREATE TABLE grade (
+    key INTEGER PRIMARY KEY,
+    rollout INTEGER NOT NULL REFERENCES rollout (key) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    at REAL NOT NULL,
+    status TEXT NOT NULL,
+    cause TEXT,
+    detail TEXT,
+    reward REAL,
+    rewards TEXT,
+    steps TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    source TEXT NOT NULL CHECK (source IN ('workspace', 'artifacts')),
+    task_path TEXT NOT NULL,
+    task_digest TEXT NOT NULL,
+    verifier_digest TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX grade_of_rollout ON grade (rollout);
+  `,
 ];

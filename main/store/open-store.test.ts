@@ -199,9 +199,8 @@ describe("records", () => {
       }),
     ]);
     store.createExperiment(sampleExperiment("e2", { createdAt: 1_800_000_000_000 }));
-    const [newest, oldest] = store.experimentSummaries();
-    expect(newest).toMatchObject({ experiment: { id: "e2" }, total: 0, ended: 0, outcomes: {}, rewards: [] });
-    expect(oldest).toMatchObject({
+    expect(store.experimentSummary("e2")).toMatchObject({ total: 0, ended: 0, queued: 0, outcomes: {}, rewards: [] });
+    expect(store.experimentSummary("e1")).toMatchObject({
       total: 4,
       ended: 2,
       outcomes: { succeeded: 1, failed: 1 },
@@ -209,8 +208,29 @@ describe("records", () => {
       chains: 2,
       harnesses: ["react", "codex"],
       policies: ["scripted"],
-      rewards: [1, 0],
+      rewards: [{ reward: 1, outcome: { status: "succeeded" } }, { reward: 0 }],
     });
+  });
+
+  it("gives the rollouts that changed since a mark, whatever changed them", () => {
+    const before = store.rolloutMark("e1");
+    expect(store.rolloutsOf("e1", before)).toEqual([]);
+    store.createRollouts([sampleRollout("r3", "e1")]);
+    store.updateRollout("r1", { phase: "ended" });
+    const mark = store.rolloutMark("e1");
+    expect(
+      store
+        .rolloutsOf("e1", before)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(["r1", "r3"]);
+    store.recordCall(sampleCall(store, "r2", 0, bytes("a"), bytes("b")), null);
+    expect(store.rolloutsOf("e1", mark)).toMatchObject([{ id: "r2", calls: 1 }]);
+    reopen();
+    // Marks of an earlier process say nothing: everything is read.
+    expect(store.rolloutsOf("e1", mark)).toHaveLength(3);
+    expect(store.rolloutMark("e1")).toBeGreaterThan(mark);
+    expect(store.rolloutMark("none")).toBe(0);
   });
 
   it("keeps settings", () => {

@@ -28,6 +28,7 @@ import { createArtifactRecords } from "./records/artifacts.ts";
 import { createCallRecords } from "./records/calls.ts";
 import { createEventRecords } from "./records/events.ts";
 import { createExperimentRecords } from "./records/experiments.ts";
+import { createGradeRecords } from "./records/grades.ts";
 import { createRecordKeys } from "./records/keys.ts";
 import { refuseBigEndian } from "./records/numbers.ts";
 import { createRolloutRecords } from "./records/rollouts.ts";
@@ -111,6 +112,7 @@ function assemble(dataFolder: string, bodyFolder: string, options: StoreOptions,
     ...calls,
     ...events,
     ...createArtifactRecords({ db, writer, redactor, bodies, keys }),
+    ...createGradeRecords(db, writer, redactor, keys),
     ...createSettingRecords(db, writer, redactor),
     deleteExperiment: createDeletion(db, writer, bodies, keys),
 

@@ -12,7 +12,7 @@ function collected(index: number, change: Partial<RolloutRecord> = {}): Collecte
     ...{ id: `r${index}`, experimentId: "e", taskName: "t", taskDigest: "", taskPath: "/t", harness: "react", harnessVersion: "1", policy: "p" },
     ...{ policyVersion: "run@5", sandbox: "local", groupIndex: index, seed: index, phase: "ended", reward: index % 2, rewards: null, attempts: 1 },
     ...{ phases: [], isolation: null, fingerprint: null, calls: 1, chains: 1, promptTokens: 1, completionTokens: 1, trainable: true },
-    ...{ trainableReason: null, labels: {}, policyWaitSeconds: null, createdAt: 0, startedAt: 0, endedAt: 1 },
+    ...{ trainableReason: null, labels: {}, policyWaitSeconds: null, steps: [], createdAt: 0, startedAt: 0, endedAt: 1 },
     outcome: { status: "succeeded", cause: null, action: "train", detail: null },
     ...change,
   };

@@ -24,7 +24,7 @@ beforeEach(() => {
       ...{ id: "r", experimentId: "e", taskName: "t", taskDigest: "sha256:0", taskPath: "/t", harness: "react", harnessVersion: "1", policy: "p" },
       ...{ policyVersion: null, sandbox: "local", groupIndex: 0, seed: 0, phase: "running", outcome: null, reward: null, rewards: null, attempts: 1 },
       ...{ phases: [], isolation: null, fingerprint: null, calls: 0, chains: 0, promptTokens: 0, completionTokens: 0, trainable: null },
-      ...{ trainableReason: null, labels: {}, policyWaitSeconds: null, createdAt: 0, startedAt: null, endedAt: null },
+      ...{ trainableReason: null, labels: {}, policyWaitSeconds: null, steps: [], createdAt: 0, startedAt: null, endedAt: null },
     },
   ]);
 });

@@ -107,6 +107,7 @@ function rolloutRecord(id: string): Parameters<Store["createRollouts"]>[0][numbe
     trainableReason: null,
     labels: {},
     policyWaitSeconds: null,
+    steps: [],
     createdAt: 1,
     startedAt: 1,
     endedAt: null,

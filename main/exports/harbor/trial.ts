@@ -92,13 +92,14 @@ async function putArtifacts(store: Store, rollout: RolloutRecord, rewards: Reado
   await put("artifacts/manifest.json", jsonFile(manifest));
 }
 
-const folders = { "harness-log": "agent", "sandbox-log": "agent", "verifier-output": "verifier", artifact: "artifacts" } as const;
+const folders = { "harness-log": "agent", "sandbox-log": "agent", "verifier-output": "verifier", artifact: "artifacts", workspace: null } as const;
 
-/** Null for a name that leads out of its folder. */
+/** Null for a name that leads out of its folder, and for what Harbor has no place for. */
 function placeOf({ kind, name }: ArtifactRecord): string | null {
   const inside = normalize(name);
-  if (inside.startsWith("..") || inside.startsWith("/")) return null;
-  const place = `${folders[kind]}/${inside}`;
+  const folder = folders[kind];
+  if (folder === null || inside.startsWith("..") || inside.startsWith("/")) return null;
+  const place = `${folder}/${inside}`;
   // The trajectory is ours; a harness's own file of that name stands beside it.
   return place === "agent/trajectory.json" ? "agent/harness-trajectory.json" : place;
 }

@@ -131,7 +131,7 @@ export function createCallRecords(parts: CallParts): CallMethods {
   function record(call: CallRecord, node: NodeRecord | null, attached: readonly BlobHash[]): void {
     add(call, node, attached);
     const rollout = keys.rollout(call.rolloutId);
-    parts.rollouts.count(rollout.key, call.promptTokens, call.completionTokens);
+    parts.rollouts.count(rollout, call.promptTokens, call.completionTokens);
     parts.events.add({
       at: call.endedAt,
       experimentId: rollout.experiment.id,

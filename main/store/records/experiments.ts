@@ -4,22 +4,31 @@ import type { Database } from "../database.ts";
 import { isConstraint } from "../errors.ts";
 import type { Writer } from "../writer.ts";
 import type { RecordKeys } from "./keys.ts";
+import { outcomeSchema } from "./schemas.ts";
 
-type ExperimentMethods = Pick<Store, "createExperiment" | "updateExperiment" | "experiment" | "experiments" | "experimentSummaries">;
+type ExperimentMethods = Pick<Store, "createExperiment" | "updateExperiment" | "experiment" | "experiments" | "experimentSummary">;
 
 const columns = "id, name, created_at AS createdAt, ended_at AS endedAt, spec, status, kind";
 
 interface Totals {
-  readonly experiment: number;
   readonly harness: string;
   readonly policy: string;
   readonly status: string | null;
   readonly rollouts: number;
   readonly ended: number;
+  readonly queued: number;
   readonly calls: number;
   readonly chains: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
+}
+
+interface Rewarded {
+  readonly taskName: string;
+  readonly status: string;
+  readonly cause: string | null;
+  readonly action: string | null;
+  readonly reward: number;
 }
 
 export function createExperimentRecords(db: Database, writer: Writer, redactor: Redactor, keys: RecordKeys): ExperimentMethods {
@@ -29,13 +38,15 @@ export function createExperimentRecords(db: Database, writer: Writer, redactor: 
   const all = db.prepare<[], ExperimentRecord & { readonly key: number }>(
     `SELECT key, ${columns} FROM experiment ORDER BY created_at DESC, key DESC`,
   );
-  const totals = db.prepare<[], Totals>(
-    `SELECT experiment, harness, policy, outcome_status AS status, count(*) AS rollouts, sum(phase = 'ended') AS ended, sum(calls) AS calls,
+  const totals = db.prepare<[number], Totals>(
+    `SELECT harness, policy, outcome_status AS status, count(*) AS rollouts, sum(phase = 'ended') AS ended,
+       sum(phase = 'queued' AND outcome_status IS NULL) AS queued, sum(calls) AS calls,
        sum(chains) AS chains, sum(prompt_tokens) AS promptTokens, sum(completion_tokens) AS completionTokens
-     FROM rollout JOIN tally ON tally.rollout = rollout.key GROUP BY experiment, harness, policy, outcome_status ORDER BY min(key)`,
+     FROM rollout JOIN tally ON tally.rollout = rollout.key WHERE experiment = ? GROUP BY harness, policy, outcome_status ORDER BY min(key)`,
   );
-  const rewards = db.prepare<[], { experiment: number; reward: number }>(
-    "SELECT experiment, reward FROM rollout WHERE reward IS NOT NULL ORDER BY key",
+  const rewards = db.prepare<[number], Rewarded>(
+    `SELECT task_name AS taskName, outcome_status AS status, outcome_cause AS cause, outcome_action AS action, reward
+     FROM rollout WHERE experiment = ? AND reward IS NOT NULL AND outcome_status IS NOT NULL ORDER BY key`,
   );
 
   return {
@@ -68,39 +79,22 @@ export function createExperimentRecords(db: Database, writer: Writer, redactor: 
     experiment: (id) => one.get(id) ?? null,
     experiments: () => all.all().map(({ key: _key, ...record }) => record),
 
-    experimentSummaries() {
+    experimentSummary(id) {
       writer.flush();
-      const rows = byExperiment(totals.all());
-      const given = byExperiment(rewards.all());
-      return all.all().map(({ key, ...experiment }) =>
-        summarise(
-          experiment,
-          rows.get(key) ?? [],
-          (given.get(key) ?? []).map((row) => row.reward),
-        ),
-      );
+      const { key } = keys.experiment(id);
+      return summarise(totals.all(key), rewards.all(key));
     },
   };
 }
 
-function byExperiment<Row extends { readonly experiment: number }>(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
-  const groups = new Map<number, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.experiment);
-    if (group === undefined) groups.set(row.experiment, [row]);
-    else group.push(row);
-  }
-  return groups;
-}
-
-function summarise(experiment: ExperimentRecord, rows: readonly Totals[], rewards: readonly number[]): ExperimentSummary {
+function summarise(rows: readonly Totals[], rewarded: readonly Rewarded[]): ExperimentSummary {
   const outcomes: Record<string, number> = {};
   for (const row of rows) if (row.status !== null) outcomes[row.status] = (outcomes[row.status] ?? 0) + row.rollouts;
   const sum = (read: (row: Totals) => number) => rows.reduce((total, row) => total + read(row), 0);
   return {
-    experiment,
     total: sum((row) => row.rollouts),
     ended: sum((row) => row.ended),
+    queued: sum((row) => row.queued),
     outcomes,
     calls: sum((row) => row.calls),
     chains: sum((row) => row.chains),
@@ -108,6 +102,10 @@ function summarise(experiment: ExperimentRecord, rows: readonly Totals[], reward
     completionTokens: sum((row) => row.completionTokens),
     harnesses: [...new Set(rows.map((row) => row.harness))],
     policies: [...new Set(rows.map((row) => row.policy))],
-    rewards,
+    rewards: rewarded.map(({ taskName, status, cause, action, reward }) => ({
+      taskName,
+      reward,
+      outcome: outcomeSchema.parse({ status, cause, action, detail: null }),
+    })),
   };
 }

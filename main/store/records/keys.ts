@@ -7,7 +7,7 @@ interface ExperimentKey {
   readonly id: string;
 }
 
-interface RolloutKey {
+export interface RolloutKey {
   readonly key: number;
   readonly experiment: ExperimentKey;
 }

@@ -3,12 +3,15 @@ import type { Redactor, RolloutRecord, RolloutUpdate, Store } from "../contract.
 import type { Database } from "../database.ts";
 import { isConstraint } from "../errors.ts";
 import type { Writer } from "../writer.ts";
-import type { RecordKeys } from "./keys.ts";
+import { createChangeMarks } from "./change-marks.ts";
+import type { RecordKeys, RolloutKey } from "./keys.ts";
 import { rolloutSchema } from "./schemas.ts";
 
-export interface RolloutRecords extends Pick<Store, "createRollouts" | "updateRollout" | "rollout" | "rolloutsOf" | "unfinishedRollouts"> {
+type RolloutMethods = Pick<Store, "createRollouts" | "updateRollout" | "rollout" | "rolloutsOf" | "rolloutMark" | "unfinishedRollouts">;
+
+export interface RolloutRecords extends RolloutMethods {
   /** Inside a write: adds a recorded call to the rollout's counts. */
-  count(key: number, promptTokens: number, completionTokens: number): void;
+  count(rollout: RolloutKey, promptTokens: number, completionTokens: number): void;
 }
 
 /** Columns of a rollout's own row that may change, in the order of the statements. */
@@ -38,6 +41,7 @@ const changing = [
   "trainable_reason",
   "labels",
   "policy_wait_seconds",
+  "steps",
   "started_at",
   "ended_at",
 ] as const;
@@ -61,11 +65,14 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
        FROM rollout JOIN experiment ON experiment.key = rollout.experiment JOIN tally ON tally.rollout = rollout.key ${rest}`,
     );
   const one = select("WHERE rollout.id = ?");
+  const byKey = select("WHERE rollout.key = ?");
   const ofExperiment = select("WHERE rollout.experiment = ? ORDER BY rollout.key");
   const unfinished = select("WHERE rollout.phase <> 'ended' ORDER BY rollout.key");
   const addCall = db.prepare(
     "UPDATE tally SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, completion_tokens = completion_tokens + ? WHERE rollout = ?",
   );
+
+  const changes = createChangeMarks();
 
   function read(id: string): RolloutRecord | null {
     const row = one.get(id);
@@ -80,6 +87,7 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
           try {
             const rollout = insert.run(...values(record, redactor), record.id, key, record.createdAt).lastInsertRowid;
             insertCounts.run(...countValues(record), rollout);
+            changes.note(key, Number(rollout));
           } catch (error) {
             if (!isConstraint(error, "UNIQUE")) throw error;
             throw new WorkbenchError("store", `There is already a rollout ${record.id} in this data folder.`, "Give the new one another id.", {
@@ -92,12 +100,13 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
 
     updateRollout(id, change: RolloutUpdate) {
       writer.write(() => {
-        const { key } = keys.rollout(id);
+        const { key, experiment } = keys.rollout(id);
         const record = read(id);
         if (record === null) return;
         const changed = { ...record, ...change };
         update.run(...values(changed, redactor), key);
         updateCounts.run(...countValues(changed), key);
+        changes.note(experiment.key, key);
       });
     },
 
@@ -106,10 +115,18 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
       return read(id);
     },
 
-    rolloutsOf(experimentId) {
+    rolloutsOf(experimentId, changedAfter) {
       writer.flush();
       const experiment = keys.findExperiment(experimentId);
-      return experiment === null ? [] : ofExperiment.all(experiment.key).map(toRecord);
+      if (experiment === null) return [];
+      const changed = changedAfter === undefined ? null : changes.after(experiment.key, changedAfter);
+      if (changed === null) return ofExperiment.all(experiment.key).map(toRecord);
+      return changed.flatMap((key) => byKey.all(key)).map(toRecord);
+    },
+
+    rolloutMark(experimentId) {
+      const experiment = keys.findExperiment(experimentId);
+      return experiment === null ? 0 : changes.mark(experiment.key);
     },
 
     unfinishedRollouts() {
@@ -117,8 +134,9 @@ export function createRolloutRecords(db: Database, writer: Writer, redactor: Red
       return unfinished.all().map(toRecord);
     },
 
-    count(key, promptTokens, completionTokens) {
+    count({ key, experiment }, promptTokens, completionTokens) {
       addCall.run(promptTokens, completionTokens, key);
+      changes.note(experiment.key, key);
     },
   };
 }
@@ -154,6 +172,7 @@ function values(record: RolloutRecord, redactor: Redactor): readonly Value[] {
     text(record.trainableReason),
     redactor.text(JSON.stringify(record.labels)),
     record.policyWaitSeconds,
+    redactor.text(JSON.stringify(record.steps)),
     record.startedAt,
     record.endedAt,
   ];
@@ -197,6 +216,7 @@ function toRecord(row: Row): RolloutRecord {
     trainableReason: row.trainable_reason,
     labels: parsed(row.labels),
     policyWaitSeconds: row.policy_wait_seconds,
+    steps: parsed(row.steps),
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

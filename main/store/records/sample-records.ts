@@ -44,6 +44,7 @@ export function sampleRollout(id: string, experimentId: string, change: Partial<
     trainableReason: null,
     labels: {},
     policyWaitSeconds: null,
+    steps: [],
     createdAt: 1_700_000_000_000,
     startedAt: 1_700_000_000_500,
     endedAt: null,

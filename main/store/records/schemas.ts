@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type BlobHash, captureLevels } from "../../../engine/conversation/index.ts";
 import { outcomeCauses, outcomeStatuses, rolloutPhases } from "../../../engine/outcome/index.ts";
-import type { ArtifactRecord, CallRecord, EventRecord, ExperimentRecord, RolloutRecord } from "../contract.ts";
+import type { ArtifactRecord, CallRecord, EventRecord, ExperimentRecord, GradeRecord, RolloutRecord, StepRecord } from "../contract.ts";
 
 const texts = z.record(z.string(), z.string());
 export const blobHashSchema = z.custom<BlobHash>((value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value), "must be a SHA-256 in hex");
@@ -20,6 +20,45 @@ export const experimentSchema = z.object({
   kind: z.enum(["experiment", "training", "attach"]).default("experiment"),
 }) satisfies z.ZodType<ExperimentRecord>;
 
+export const outcomeSchema = z.object({
+  status: z.enum(outcomeStatuses),
+  cause: z.enum(outcomeCauses).nullable(),
+  action: z.enum(["train", "mask", "discard"]),
+  detail: z.string().nullable(),
+});
+
+const rewardsSchema = z.record(z.string(), z.number()).nullable();
+
+const stepSchema = z.object({
+  name: z.string(),
+  outcome: outcomeSchema.omit({ action: true }).nullable(),
+  reward: z.number().nullable(),
+  rewards: rewardsSchema,
+  minReward: rewardsSchema,
+  firstCall: z.number(),
+  calls: z.number(),
+  startedAt: z.number().nullable(),
+  agentSeconds: z.number().nullable(),
+  verifierSeconds: z.number().nullable(),
+}) satisfies z.ZodType<StepRecord>;
+
+export const gradeSchema = z.object({
+  rolloutId: z.string(),
+  attempt: z.number(),
+  at: z.number(),
+  status: z.enum(["succeeded", "failed", "verifier-failure"]),
+  cause: z.enum(outcomeCauses).nullable(),
+  detail: z.string().nullable(),
+  reward: z.number().nullable(),
+  rewards: rewardsSchema,
+  steps: z.array(stepSchema),
+  seconds: z.number(),
+  source: z.enum(["workspace", "artifacts"]),
+  taskPath: z.string(),
+  taskDigest: z.string(),
+  verifierDigest: z.string(),
+}) satisfies z.ZodType<GradeRecord>;
+
 export const rolloutSchema = z.object({
   id: z.string(),
   experimentId: z.string(),
@@ -34,16 +73,9 @@ export const rolloutSchema = z.object({
   groupIndex: z.number(),
   seed: z.number(),
   phase: z.enum(rolloutPhases),
-  outcome: z
-    .object({
-      status: z.enum(outcomeStatuses),
-      cause: z.enum(outcomeCauses).nullable(),
-      action: z.enum(["train", "mask", "discard"]),
-      detail: z.string().nullable(),
-    })
-    .nullable(),
+  outcome: outcomeSchema.nullable(),
   reward: z.number().nullable(),
-  rewards: z.record(z.string(), z.number()).nullable(),
+  rewards: rewardsSchema,
   attempts: z.number(),
   phases: z.array(z.object({ name: z.enum(rolloutPhases), startedAt: z.number(), seconds: z.number().nullable() })),
   isolation: z.object({ files: z.string(), network: z.string(), processes: z.string(), limits: z.string() }).nullable(),
@@ -56,6 +88,7 @@ export const rolloutSchema = z.object({
   trainableReason: z.string().nullable(),
   labels: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
   policyWaitSeconds: z.number().nullable().default(null),
+  steps: z.array(stepSchema).default([]),
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
@@ -111,7 +144,7 @@ export const eventSchema = z.object({
 export const artifactSchema = z.object({
   rolloutId: z.string(),
   attempt: z.number(),
-  kind: z.enum(["harness-log", "verifier-output", "artifact", "sandbox-log"]),
+  kind: z.enum(["harness-log", "verifier-output", "artifact", "sandbox-log", "workspace"]),
   name: z.string(),
   blob: blobHashSchema,
   size: z.number(),

@@ -38,6 +38,7 @@ const rollout = rolloutViewSchema.parse({
   completionTokens: 1207,
   seconds: 245,
   policyWaitSeconds: 2,
+  steps: [],
   labels: {},
   createdAt: 0,
 });

@@ -121,6 +121,7 @@ export function sampleRollout(experiment: string, index: number, startedAt: numb
     completionTokens: calls * 61,
     seconds: phase === "queued" ? null : ended ? total : 40 + random() * 200,
     policyWaitSeconds: ended ? 0.4 : null,
+    steps: [],
     labels: {},
     createdAt: startedAt - index,
   };
@@ -201,6 +202,7 @@ export function sampleExperiment(
     createdAt,
     endedAt: status === "running" ? null : createdAt + 2_900_000,
     status,
+    kind: "experiment",
     spec: `name: ${name}\ntasks: [starter]\nharnesses: [react, codex]\npolicies: [qwen3-4b-forge]\nk: 8\nsandbox: local\nconcurrency: 4\nseed: 0\n`,
     total: rollouts.length,
     ended: rollouts.filter((rollout) => rollout.status !== null).length,
