@@ -9,6 +9,7 @@ import { sandboxProviders } from "../../main/sandboxes/index.ts";
 import type { CallRecord, RolloutRecord } from "../../main/store/index.ts";
 import { rebuildTrajectories, type Trajectories } from "../../main/trajectories/index.ts";
 import { writeSmallTask } from "./small-task.ts";
+import { starterTaskNames } from "./task-packages.ts";
 
 const kinds = ["local", "docker"] as const;
 const providers = sandboxProviders({ stateFolder: join(tmpdir(), "harness-rollouts-probe") });
@@ -68,9 +69,9 @@ const told = ({ rollout }: Ended): unknown => [rollout.harness, rollout.taskName
 describe.each(kinds)("in the %s sandbox", (sandbox) => {
   const here = test.skipIf(ready.get(sandbox) !== true);
 
-  here("codex and react solve the starter tasks, each as one chain that can be trained", { timeout: 400_000 }, async () => {
+  here("codex and react solve the starter tasks, each as one chain that can be trained", { timeout: 600_000 }, async () => {
     const ended = await run({ harnesses: ["codex", "react"], sandbox });
-    expect(ended).toHaveLength(12);
+    expect(ended).toHaveLength(2 * starterTaskNames.length);
     expect(ended.map(told)).toEqual(ended.map(({ rollout }) => [rollout.harness, rollout.taskName, "succeeded", null, 1]));
     for (const one of ended) {
       const { rollout, calls } = one;

@@ -83,6 +83,13 @@ test("react works with plain commands, is graded, and says that nothing is isola
   expect(events.some((event) => event.type === "log" && event.payload.includes("Nothing is isolated"))).toBe(true);
 });
 
+test("a starter task that is made for it is solved there, and each part of its answer is graded", { timeout: 60_000 }, async () => {
+  const [rollout] = await run({ tasks: [join(resources, "tasks/investigate-log")], policies: ["scripted"] });
+  if (rollout === undefined) throw new Error("no rollout");
+  expect([rollout.outcome?.status, rollout.outcome?.detail, rollout.reward]).toEqual(["succeeded", null, 1]);
+  expect(rollout.rewards).toMatchObject({ reward: 1, first_error: 1, restarts: 1, lost_order: 1, slowest_request: 1, fullest_volume: 1 });
+});
+
 test("no command gets out of its folder, whatever it looks like", { timeout: 60_000 }, async () => {
   const mark = join(folder, "escaped");
   const tries = [

@@ -1,11 +1,10 @@
 /** Every starter task, in every kind of sandbox that this machine has: the gold solution earns 1, nothing and each cheat earn exactly 0. */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SandboxKind, SandboxProvider } from "../../main/sandboxes/index.ts";
 import { checkTask, createTask, type Task } from "../../main/tasks/index.ts";
 import { type RehearsalKind, type RehearsalResult, rehearseTask } from "../../main/verifiers/index.ts";
-import { readyProviders, type Scratch, scratchFolder, starterTasksFolder } from "./task-packages.ts";
+import { readyProviders, type Scratch, scratchFolder, starterTaskNames, starterTasksFolder } from "./task-packages.ts";
 
 let scratch: Scratch;
 let providers: readonly SandboxProvider[] = [];
@@ -15,8 +14,6 @@ beforeAll(async () => {
   providers = await readyProviders(scratch.folder, ["local", "docker"]);
 });
 afterAll(() => scratch.dispose());
-
-const names = readdirSync(starterTasksFolder);
 
 async function validTask(folder: string): Promise<Task> {
   const { task, valid, faults } = await checkTask(folder);
@@ -33,12 +30,12 @@ async function rehearse(kind: RehearsalKind, task: Task, provider: SandboxProvid
   return results;
 }
 
-test("there are six over five families, each without network and with three cheats", async () => {
-  const tasks = await Promise.all(names.map((name) => validTask(join(starterTasksFolder, name))));
-  expect(tasks).toHaveLength(6);
-  expect(new Set(tasks.map((task) => task.family)).size).toBe(5);
+test("they cover all kinds of work, each without network and with at least three cheats", async () => {
+  const tasks = await Promise.all(starterTaskNames.map((name) => validTask(join(starterTasksFolder, name))));
+  expect(tasks).toHaveLength(starterTaskNames.length);
+  expect(new Set(tasks.map((task) => task.family)).size).toBeGreaterThanOrEqual(8);
   for (const task of tasks) {
-    expect(task.cheats).toHaveLength(3);
+    expect(task.cheats.length).toBeGreaterThanOrEqual(3);
     expect(task.agent.network).toEqual({ mode: "no-network", allowedHosts: [], declared: true });
     expect(task.name).toMatch(/^openforge\//);
   }
@@ -47,7 +44,7 @@ test("there are six over five families, each without network and with three chea
 
 for (const kind of ["local", "docker"] as const satisfies readonly SandboxKind[]) {
   describe(`in ${kind} sandboxes`, () => {
-    for (const name of names) {
+    for (const name of starterTaskNames) {
       test(name, async (context) => {
         const provider = providers.find((candidate) => candidate.kind === kind);
         if (provider === undefined) return context.skip(`this machine has no ${kind} sandbox`);

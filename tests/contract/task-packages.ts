@@ -1,4 +1,5 @@
 /** Small task packages written to a scratch folder, and the sandboxes of this machine to run them in. */
+import { readdirSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,6 +7,8 @@ import { type SandboxKind, type SandboxProvider, sandboxProviders } from "../../
 import { checkTask, type Task } from "../../main/tasks/index.ts";
 
 export const starterTasksFolder = new URL("../../resources/tasks", import.meta.url).pathname;
+/** Folder names, in order. */
+export const starterTaskNames: readonly string[] = readdirSync(starterTasksFolder).sort();
 
 export interface Scratch {
   readonly folder: string;

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { starterTaskNames } from "../contract/task-packages.ts";
 import { type Running, start, temporaryData } from "./openforge.ts";
 import { HarnessesPage, TasksPage } from "./pages/catalogue-pages.ts";
 import { RolloutPage } from "./pages/rollout-page.ts";
@@ -40,8 +41,11 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     await runs.firstRun.waitFor();
     await workbench.screenshot(`${shots}/first-run.png`);
     await runs.runStarterTasks();
-    await runs.withOutcome("succeeded").nth(5).waitFor({ timeout: 120_000 });
-    expect(await runs.rollouts.count()).toBe(6);
+    await runs
+      .withOutcome("succeeded")
+      .nth(starterTaskNames.length - 1)
+      .waitFor({ timeout: 120_000 });
+    expect(await runs.rollouts.count()).toBe(starterTaskNames.length);
     await workbench.screenshot(`${shots}/runs.png`);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { doctorRowSchema, experimentResultSchema, rolloutDetailSchema } from "../../main/api/views.ts";
+import { starterTaskNames } from "../contract/task-packages.ts";
 import { run, start, temporaryData } from "./openforge.ts";
 
 const data = temporaryData();
@@ -19,7 +20,7 @@ describe("an experiment in one line", () => {
   });
 
   test("every starter task is solved, verified and trainable", () => {
-    expect(experiment.rollouts).toHaveLength(6);
+    expect(experiment.rollouts).toHaveLength(starterTaskNames.length);
     for (const rollout of experiment.rollouts) {
       expect(rollout).toMatchObject({ status: "succeeded", reward: 1, action: "train", sandbox: "local", trainable: true, attempts: 1 });
       expect(rollout.chains).toBe(1);

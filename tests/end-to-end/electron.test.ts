@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { _electron, type ElectronApplication } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { starterTaskNames } from "../contract/task-packages.ts";
 import { temporaryData } from "./openforge.ts";
 import { RunsPage } from "./pages/runs-page.ts";
 import { WorkbenchPage } from "./pages/workbench-page.ts";
@@ -53,7 +54,10 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
     await runs.firstRun.waitFor();
     await workbench.screenshot(`${shots}/first-run.png`);
     await runs.runStarterTasks();
-    await runs.withOutcome("succeeded").nth(5).waitFor({ timeout: 120_000 });
+    await runs
+      .withOutcome("succeeded")
+      .nth(starterTaskNames.length - 1)
+      .waitFor({ timeout: 120_000 });
     await workbench.screenshot(`${shots}/runs.png`);
     expect(workbench.complaints).toEqual([]);
   });

@@ -1,0 +1,2 @@
+#!/bin/sh
+cp /solution/machine.mjs /app/machine.mjs
