@@ -49,17 +49,28 @@ export interface VerifierBox {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface Task {
-  /** Absolute folder. */
-  readonly path: string;
-  /** `org/name`, or the folder's name. */
-  readonly name: string;
-  /** `sha256:…`, Harbor's digest. */
-  readonly digest: string;
-  readonly checksum: string;
+/** What is collected when the agent has ended, by absolute path or relative to the working folder. */
+export interface TaskArtifact {
+  readonly source: string;
+  /** Below the rollout's artifacts; null = at its own path. */
+  readonly destination: string | null;
+  /** Patterns of names that are left out of a folder. */
+  readonly exclude: readonly string[];
+  /** Of a compose file; `main` is the agent's own. */
+  readonly service: string;
+}
+
+/** A command run before artifacts are collected; its failure ends nothing. */
+export interface CollectHook {
+  readonly command: string;
+  readonly service: string;
+  readonly timeoutMs: number;
+  readonly user: string | null;
+}
+
+/** What one run of an agent is told, and how it is graded: a task of one step, or a step. */
+export interface TaskPart {
   readonly instruction: string;
-  readonly description: string | null;
-  readonly family: string | null;
   readonly agent: { readonly timeoutMs: number | null; readonly user: string | null; readonly network: TaskNetwork };
   readonly verifier: {
     readonly timeoutMs: number;
@@ -73,7 +84,37 @@ export interface Task {
     readonly cwd: "tests" | "workdir";
     /** The package says so itself; else it was concluded from what the tests name. */
     readonly cwdDeclared: boolean;
+    readonly collect: readonly CollectHook[];
   };
+  readonly artifacts: readonly TaskArtifact[];
+  /** Folders of the package that become /tests, one over the other; only those that are there. */
+  readonly testFolders: readonly string[];
+  /** Folder of the package with the gold solve.sh, or null. */
+  readonly solutionFolder: string | null;
+}
+
+/** One of several steps in one sandbox. Each has an agent run and a grading of its own. */
+export interface TaskStep extends TaskPart {
+  readonly name: string;
+  /** Folder of the package whose content is copied into the working folder before the step, or null. */
+  readonly workdirFolder: string | null;
+  /** That folder holds setup.sh, which is run there. */
+  readonly setup: boolean;
+  readonly healthcheck: Healthcheck | null;
+  /** What its rewards must reach, by name, for the next step to begin; null = nothing. */
+  readonly minReward: Readonly<Record<string, number>> | null;
+}
+
+export interface Task extends TaskPart {
+  /** Absolute folder. */
+  readonly path: string;
+  /** `org/name`, or the folder's name. */
+  readonly name: string;
+  /** `sha256:…`, Harbor's digest. */
+  readonly digest: string;
+  readonly checksum: string;
+  readonly description: string | null;
+  readonly family: string | null;
   readonly solutionEnv: Readonly<Record<string, string>>;
   readonly environment: {
     readonly dockerImage: string | null;
@@ -83,6 +124,11 @@ export interface Task {
     readonly cpus: number | null;
     readonly memoryMb: number | null;
     readonly storageMb: number | null;
+    /** Graphics processors; null = none are asked for. */
+    readonly gpus: number | null;
+    readonly tpu: boolean;
+    /** Folder inside the sandbox whose folders are skills for the agent, or null. */
+    readonly skillsDir: string | null;
     /** From task.toml, else the Dockerfile's last WORKDIR; null = the sandbox's default, /app. */
     readonly workdir: string | null;
     readonly os: "linux" | "windows";
@@ -93,8 +139,11 @@ export interface Task {
     /** Files that the environment folder copies into the workdir in a local sandbox (see docs/tasks.md). */
     readonly initialFiles: string | null;
   };
-  readonly steps: readonly string[];
-  readonly artifacts: readonly { readonly source: string; readonly destination: string | null }[];
+  /** Empty = a task of one step. Else the parts of the task itself are only what its steps inherit. */
+  readonly steps: readonly TaskStep[];
+  /** How the steps' rewards become the task's. */
+  readonly rewardStrategy: "mean" | "final";
+  /** There is a gold solution, of every step. */
   readonly hasSolution: boolean;
   readonly cheats: readonly string[];
   readonly rewardKey: string | null;

@@ -8,5 +8,6 @@ export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.
 export { selectFiles } from "./package/package-files.ts";
 export { PackageMemory } from "./package/package-memory.ts";
 export { recordedTask } from "./recorded-task.ts";
+export { taskOfStep } from "./task-model.ts";
 export { defaultWorkdir, layOutTask, sandboxRequest } from "./task-sandbox.ts";
 export { resolveHeaders, resolveVariables, type Variables } from "./variables.ts";

@@ -2,11 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxLimits } from "../sandboxes/index.ts";
-import type { Healthcheck, McpServer, Task, TaskNetwork, VerifierBox } from "./contract.ts";
-import type { EnvironmentConfig, TaskConfig } from "./harbor/task-config.ts";
+import type { Healthcheck, McpServer, Task, TaskNetwork, TaskPart, TaskStep, VerifierBox } from "./contract.ts";
+import { artifactOf, mainService } from "./harbor/artifact-entry.ts";
+import type { EnvironmentConfig, StepConfig, TaskConfig } from "./harbor/task-config.ts";
 import type { OpenforgeMetadata } from "./openforge-metadata.ts";
 import { lastWorkdir } from "./package/dockerfile.ts";
-import { isFile } from "./package/file-system.ts";
+import { isFile, isFolder } from "./package/file-system.ts";
 import { withoutCanary } from "./package/instruction-text.ts";
 import { type PackageFiles, readPackageText } from "./package/package-files.ts";
 import { cheatNames, type PackageLayout, verifierImage } from "./package/package-layout.ts";
@@ -24,37 +25,24 @@ export interface TaskParts {
 
 const defaultVerifierMs = 600_000;
 const defaultBuildMs = 600_000;
+const defaultCollectMs = 60_000;
 
 export async function buildTask(parts: TaskParts): Promise<Task> {
   const { files, config, metadata, layout } = parts;
   const environment = config.environment ?? {};
-  const verifier = config.verifier ?? {};
   const dockerfile = await isFile(join(files.root, "environment/Dockerfile"));
   const workdir = environment.workdir ?? (dockerfile ? lastWorkdir(await readPackageText(files.root, "environment/Dockerfile")) : null);
-  const box = await verifierBox(files, config);
+  const place = { files, config, metadata, workdir: workdir ?? defaultWorkdir };
+  const part = await partOf(place, withoutCanary(layout.instruction));
+  const steps = await Promise.all((config.steps ?? []).map((step) => stepOf(place, step)));
   return {
     path: files.root,
     name: config.task?.name ?? parts.folderName,
     digest: parts.digest,
     checksum: parts.checksum,
-    instruction: withoutCanary(layout.instruction),
     description: config.task?.description || null,
     family: metadata.family ?? null,
-    agent: {
-      timeoutMs: limitMs(config.agent?.timeout_sec),
-      user: userText(config.agent?.user),
-      network: networkOf(config.agent, environment),
-    },
-    verifier: {
-      timeoutMs: limitMs(verifier.timeout_sec) ?? defaultVerifierMs,
-      user: userText(verifier.user),
-      env: verifier.env ?? {},
-      network: networkOf(verifier, environment),
-      separate: box !== null,
-      box,
-      cwd: metadata.verifier_cwd ?? (await usualCwd(files, layout, workdir ?? defaultWorkdir)),
-      cwdDeclared: metadata.verifier_cwd !== undefined,
-    },
+    ...part,
     solutionEnv: config.solution?.env ?? {},
     environment: {
       dockerImage: environment.docker_image || null,
@@ -64,6 +52,9 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
       cpus: positive(environment.cpus),
       memoryMb: positive(environment.memory_mb),
       storageMb: positive(environment.storage_mb),
+      gpus: positive(environment.gpus),
+      tpu: environment.tpu !== undefined,
+      skillsDir: environment.skills_dir || null,
       workdir,
       os: environment.os ?? "linux",
       healthcheck: healthcheckOf(environment.healthcheck),
@@ -71,11 +62,9 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
       mcpServers: (environment.mcp_servers ?? []).map(mcpServerOf),
       initialFiles: metadata.initial_state?.files ?? null,
     },
-    steps: (config.steps ?? []).map((step) => step.name),
-    artifacts: (config.artifacts ?? []).map((entry) =>
-      typeof entry === "string" ? { source: entry, destination: null } : { source: entry.source, destination: entry.destination ?? null },
-    ),
-    hasSolution: layout.solutions.length > 0,
+    steps,
+    rewardStrategy: config.multi_step_reward_strategy ?? "mean",
+    hasSolution: (steps.length > 0 ? steps : [part]).every(({ solutionFolder }) => solutionFolder !== null),
     cheats: await cheatNames(files.root),
     rewardKey: metadata.reward_key ?? null,
     maxReward: metadata.max_reward ?? 1,
@@ -83,6 +72,77 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
     runsUnisolated: metadata.runs_unisolated ?? false,
     requiredTools: metadata.required_tools ?? [],
   };
+}
+
+interface PartPlace {
+  readonly files: PackageFiles;
+  readonly config: TaskConfig;
+  readonly metadata: OpenforgeMetadata;
+  readonly workdir: string;
+}
+
+/** What the task says, or a step with what it inherits from the task: by Harbor's rules, field by field. */
+async function partOf({ files, config, metadata, workdir }: PartPlace, instruction: string, step?: StepConfig): Promise<TaskPart> {
+  const environment = config.environment ?? {};
+  const verifier = config.verifier ?? {};
+  const own = step?.verifier ?? {};
+  const box = await verifierBox(files, config, step);
+  const ofStep = (name: string): readonly string[] => (step === undefined ? [] : [`steps/${step.name}/${name}`]);
+  const testFolders = await filter(["tests", ...ofStep("tests")], (folder) => isFolder(join(files.root, folder)));
+  const solutions = await filter([...ofStep("solution"), "solution"], (folder) => isFile(join(files.root, folder, "solve.sh")));
+  return {
+    instruction,
+    agent: {
+      timeoutMs: limitMs(step?.agent?.timeout_sec) ?? limitMs(config.agent?.timeout_sec),
+      user: userText(step?.agent?.user) ?? userText(config.agent?.user),
+      network: networkOf(phaseOf(step?.agent, config.agent), environment),
+    },
+    verifier: {
+      timeoutMs: limitMs(own.timeout_sec) ?? limitMs(verifier.timeout_sec) ?? defaultVerifierMs,
+      user: userText(own.user) ?? userText(verifier.user),
+      env: { ...verifier.env, ...own.env },
+      network: networkOf(phaseOf(own, verifier), environment),
+      separate: box !== null,
+      box,
+      cwd: metadata.verifier_cwd ?? (await usualCwd(files, box?.testsInImage ? [] : testFolders, workdir)),
+      cwdDeclared: metadata.verifier_cwd !== undefined,
+      collect: [...(verifier.collect ?? []), ...(own.collect ?? [])].map((hook) => ({
+        command: hook.command,
+        service: hook.service ?? mainService,
+        timeoutMs: limitMs(hook.timeout_sec) ?? defaultCollectMs,
+        user: userText(hook.user),
+      })),
+    },
+    artifacts: [...(config.artifacts ?? []), ...(step?.artifacts ?? [])].map(artifactOf),
+    testFolders,
+    solutionFolder: solutions[0] ?? null,
+  };
+}
+
+async function stepOf(place: PartPlace, step: StepConfig): Promise<TaskStep> {
+  const { root } = place.files;
+  const folder = `steps/${step.name}`;
+  const instruction = withoutCanary(await readPackageText(root, `${folder}/instruction.md`));
+  const workdirFolder = `${folder}/workdir`;
+  return {
+    ...(await partOf(place, instruction, step)),
+    name: step.name,
+    workdirFolder: (await isFolder(join(root, workdirFolder))) ? workdirFolder : null,
+    setup: await isFile(join(root, workdirFolder, "setup.sh")),
+    healthcheck: healthcheckOf(step.healthcheck),
+    minReward: typeof step.min_reward === "number" ? { reward: step.min_reward } : (step.min_reward ?? null),
+  };
+}
+
+/** A step as a task of one step in the same environment. */
+export function taskOfStep(task: Task, step: TaskStep): Task {
+  const { name, workdirFolder, setup, healthcheck, minReward, ...part } = step;
+  return { ...task, ...part, steps: [] };
+}
+
+async function filter(names: readonly string[], keep: (name: string) => Promise<boolean>): Promise<string[]> {
+  const kept = await Promise.all(names.map(keep));
+  return names.filter((_name, index) => kept[index]);
 }
 
 /** A limit of zero, less or no number limits nothing here; `check` warns of it. */
@@ -97,6 +157,9 @@ const userText = (user: string | number | undefined): string | null => (user ===
 
 type NetworkSource = Pick<EnvironmentConfig, "network_mode" | "allowed_hosts"> | undefined;
 
+/** A step's phase counts before the task's when it names a mode. */
+const phaseOf = (step: NetworkSource, task: NetworkSource): NetworkSource => (step?.network_mode === undefined ? task : step);
+
 /** A phase's own mode, else the environment's, else Harbor's default. */
 function networkOf(phase: NetworkSource, environment: NetworkSource): TaskNetwork {
   const source = phase?.network_mode === undefined ? environment : phase;
@@ -110,16 +173,16 @@ function limitsOf(environment: EnvironmentConfig): SandboxLimits {
   return { ...(cpus === null ? {} : { cpus }), ...(memoryMb === null ? {} : { memoryMb }), ...(storageMb === null ? {} : { storageMb }) };
 }
 
-async function verifierBox(files: PackageFiles, config: TaskConfig): Promise<VerifierBox | null> {
-  const image = (config.steps ?? []).length > 0 ? null : await verifierImage(files, config);
+async function verifierBox(files: PackageFiles, config: TaskConfig, step?: StepConfig): Promise<VerifierBox | null> {
+  const image = await verifierImage(files, config, step);
   if (image === null) return null;
-  const environment = config.verifier?.environment ?? config.environment ?? {};
+  const environment = step?.verifier?.environment ?? config.verifier?.environment ?? config.environment ?? {};
   return {
     dockerImage: image.dockerImage || null,
     buildFolder: image.folder !== null && (await isFile(join(files.root, image.folder, "Dockerfile"))) ? image.folder : null,
     buildTimeoutMs: limitMs(environment.build_timeout_sec) ?? defaultBuildMs,
     testsInImage: image.bundledTests,
-    network: networkOf(config.verifier, environment),
+    network: networkOf(phaseOf(step?.verifier, config.verifier), environment),
     limits: limitsOf(environment),
     workdir: environment.workdir ?? null,
     env: environment.env ?? {},
@@ -150,10 +213,13 @@ function mcpServerOf(server: NonNullable<EnvironmentConfig["mcp_servers"]>[numbe
 }
 
 /** A verifier whose files never name the agent's folder must mean it by relative paths, so it runs there as in Harbor. */
-async function usualCwd(files: PackageFiles, layout: PackageLayout, workdir: string): Promise<"tests" | "workdir"> {
-  if (!layout.testScripts.some(({ file }) => file.startsWith("tests/"))) return "tests";
-  for (const path of await files.select(join(files.root, "tests"))) {
-    if ((await isFile(path)) && (await readFile(path)).includes(workdir)) return "tests";
+async function usualCwd(files: PackageFiles, testFolders: readonly string[], workdir: string): Promise<"tests" | "workdir"> {
+  const scripts = await filter(testFolders, (folder) => isFile(join(files.root, folder, "test.sh")));
+  if (scripts.length === 0) return "tests";
+  for (const folder of testFolders) {
+    for (const path of await files.select(join(files.root, folder))) {
+      if ((await isFile(path)) && (await readFile(path)).includes(workdir)) return "tests";
+    }
   }
   return "workdir";
 }

@@ -1,5 +1,10 @@
 /** Artifact entries: what is collected from a container, and where it goes below the rollout's artifact folder. */
 
+import type { TaskArtifact } from "../contract.ts";
+
+/** The service of a compose file that the agent works in; the only one where there is none. */
+export const mainService = "main";
+
 const pathParts = (path: string) => path.split("/").filter((part) => part !== "" && part !== ".");
 
 /** A phrase that says what is wrong, or null. */
@@ -18,4 +23,18 @@ export function artifactDestinationProblem(destination: string): string | null {
 
 export function isAbsoluteContainerPath(path: string): boolean {
   return path.startsWith("/") || /^[A-Za-z]:[/\\]/.test(path);
+}
+
+type RawArtifact =
+  | string
+  | {
+      readonly source: string;
+      readonly destination?: string | null | undefined;
+      readonly exclude?: readonly string[] | undefined;
+      readonly service?: string | undefined;
+    };
+
+export function artifactOf(entry: RawArtifact): TaskArtifact {
+  if (typeof entry === "string") return { source: entry, destination: null, exclude: [], service: mainService };
+  return { source: entry.source, destination: entry.destination ?? null, exclude: entry.exclude ?? [], service: entry.service ?? mainService };
 }

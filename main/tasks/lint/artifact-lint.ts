@@ -1,35 +1,17 @@
 /** Artifact entries whose places collide, or that reach into the logs of agent and verifier. */
 
-export interface ArtifactEntry {
-  readonly source: string;
-  readonly destination: string | null;
-  readonly exclude: readonly string[];
-  readonly service: string;
-}
-
-type RawEntry =
-  | string
-  | {
-      readonly source: string;
-      readonly destination?: string | null | undefined;
-      readonly exclude?: readonly string[] | undefined;
-      readonly service?: string | undefined;
-    };
-
-export function artifactEntry(entry: RawEntry): ArtifactEntry {
-  if (typeof entry === "string") return { source: entry, destination: null, exclude: [], service: "main" };
-  return { source: entry.source, destination: entry.destination ?? null, exclude: entry.exclude ?? [], service: entry.service ?? "main" };
-}
+import type { TaskArtifact } from "../contract.ts";
+import { artifactOf } from "../harbor/artifact-entry.ts";
 
 const parts = (path: string) => path.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
-const output = (entry: ArtifactEntry) => parts(entry.destination ?? entry.source);
+const output = (entry: TaskArtifact) => parts(entry.destination ?? entry.source);
 const isWithin = (inner: readonly string[], outer: readonly string[]) => outer.every((part, index) => inner[index] === part);
 
 /** The folder that is collected without being declared. */
-const conventional: ArtifactEntry = { source: "/logs/artifacts", destination: null, exclude: [], service: "main" };
+const conventional = artifactOf("/logs/artifacts");
 
 /** Index of the later and text of the earlier entry of each pair that claims the same place. */
-export function artifactCollisions(entries: readonly ArtifactEntry[]): { readonly index: number; readonly earlier: string }[] {
+export function artifactCollisions(entries: readonly TaskArtifact[]): { readonly index: number; readonly earlier: string }[] {
   const declared = entries.some((entry) => entry.service === "main" && entry.source.replace(/\/+$/, "") === conventional.source);
   const all = declared ? entries : [conventional, ...entries];
   const offset = all.length - entries.length;
@@ -43,7 +25,7 @@ export function artifactCollisions(entries: readonly ArtifactEntry[]): { readonl
 }
 
 /** The earlier entry brings the same files to the same place. */
-function isCoveredBy(first: ArtifactEntry, second: ArtifactEntry): boolean {
+function isCoveredBy(first: TaskArtifact, second: TaskArtifact): boolean {
   if (first.service !== second.service) return false;
   const [outer, inner] = [parts(first.source), parts(second.source)];
   if (first.source.startsWith("/") !== second.source.startsWith("/") || !isWithin(inner, outer)) return false;
@@ -54,7 +36,7 @@ function isCoveredBy(first: ArtifactEntry, second: ArtifactEntry): boolean {
 }
 
 /** Whether the entry would carry the logs of agent or verifier into a verifier's own box. */
-export function overlapsLogs(entry: ArtifactEntry): boolean {
+export function overlapsLogs(entry: TaskArtifact): boolean {
   if (!entry.source.startsWith("/")) return false;
   const source = parts(entry.source);
   return [

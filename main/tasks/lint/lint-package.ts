@@ -2,13 +2,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskFault } from "../contract.ts";
+import { artifactOf } from "../harbor/artifact-entry.ts";
 import type { TaskConfig } from "../harbor/task-config.ts";
 import type { TomlDocument } from "../harbor/toml-source.ts";
 import { isFile, isFolder } from "../package/file-system.ts";
 import { withoutCanary } from "../package/instruction-text.ts";
 import { ignoreFileName, inIgnoreScope, type PackageFiles } from "../package/package-files.ts";
 import { type PackageLayout, verifierImage } from "../package/package-layout.ts";
-import { artifactCollisions, artifactEntry, overlapsLogs } from "./artifact-lint.ts";
+import { artifactCollisions, overlapsLogs } from "./artifact-lint.ts";
 import { type CommandFinding, lintCommands } from "./command-lint.ts";
 import { lintCompose } from "./compose-lint.ts";
 import { lintDockerfile } from "./dockerfile-lint.ts";
@@ -49,7 +50,7 @@ async function lintIgnoreFiles(files: PackageFiles): Promise<TaskFault[]> {
 }
 
 async function lintArtifacts(files: PackageFiles, config: TaskConfig, document: TomlDocument): Promise<TaskFault[]> {
-  const ofTask = (config.artifacts ?? []).map((entry, index) => ({ path: ["artifacts", index] as (string | number)[], entry: artifactEntry(entry) }));
+  const ofTask = (config.artifacts ?? []).map((entry, index) => ({ path: ["artifacts", index] as (string | number)[], entry: artifactOf(entry) }));
   const steps = config.steps ?? [];
   const found: TaskFault[] = [];
   const check = (entries: typeof ofTask, separate: boolean, after: number) => {
@@ -75,7 +76,7 @@ async function lintArtifacts(files: PackageFiles, config: TaskConfig, document: 
   for (const [index, step] of steps.entries()) {
     const ofStep = (step.artifacts ?? []).map((entry, at) => ({
       path: ["steps", index, "artifacts", at] as (string | number)[],
-      entry: artifactEntry(entry),
+      entry: artifactOf(entry),
     }));
     check([...ofTask, ...ofStep], (await verifierImage(files, config, step)) !== null, index === 0 ? 0 : ofTask.length);
   }
