@@ -79,12 +79,15 @@ async function fetchInto(folder: string, work: HarnessInstall, install: Fetched)
   switch (install.kind) {
     case "npm": {
       const packages = [install.package, ...install.extra].map(named);
-      await writeFile(join(folder, "package.json"), '{ "private": true }\n');
+      const scripts = install.scripts ?? [];
+      const allowScripts = Object.fromEntries(scripts.map((name) => [name, true]));
+      await writeFile(join(folder, "package.json"), `${JSON.stringify({ private: true, allowScripts })}\n`);
       const network = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000"];
       // Under `npm test --silent` and its like the level is inherited, and a failure would come without its words.
       const quiet = ["--loglevel=warn", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", "--no-progress"];
       await run("npm", ["install", ...quiet, ...network, "--os=linux", `--cpu=${architecture}`, ...packages]);
       await checkVersion(folder, packages[0] ?? "", manifest);
+      if (scripts.length > 0) await run("npm", ["rebuild", "--loglevel=warn", "--ignore-scripts=false", ...scripts]);
       if (install.keep !== undefined) await keepOnly(folder, install.keep.map(named));
       return;
     }

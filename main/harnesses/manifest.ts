@@ -28,6 +28,8 @@ const install = z.discriminatedUnion("kind", [
     extra: z.array(z.string()).default([]),
     /** Paths kept of the install, `*` for any part of a name and `**` for any depth; all when left out. */
     keep: z.array(z.string()).optional(),
+    /** Names of packages whose own install scripts run; no others do. */
+    scripts: z.array(z.string()).optional(),
   }),
   z.strictObject({ kind: z.literal("pip"), package: z.string(), extra: z.array(z.string()).default([]) }),
   z.strictObject({

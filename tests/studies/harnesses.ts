@@ -22,7 +22,7 @@ const script = (name: string): string => `scripted:${join(import.meta.dirname, "
 export const study: Study = (options) =>
   withWorkbench(async (bench) => {
     const listed = (await bench.workbench.harnesses.list()).map(({ id }) => id);
-    const harnesses = options.short ? listed.filter((id) => quick.includes(id)) : listed;
+    const harnesses = listed.filter((id) => (options.only ?? (options.short ? quick : listed)).includes(id));
     const sandboxes = await readySandboxes(bench);
     const tables = [await solving(bench, harnesses, sandboxes, options), await situations(bench, harnesses, options)];
     return {

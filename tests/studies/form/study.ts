@@ -26,6 +26,8 @@ export interface StudyResult {
 export interface StudyOptions {
   /** The short form shows that the study works; its numbers answer nothing. */
   readonly short: boolean;
+  /** Parts of the study by name (harnesses …) to which it is confined; null = all. A study without parts takes no notice. */
+  readonly only: readonly string[] | null;
   report(line: string): void;
 }
 
