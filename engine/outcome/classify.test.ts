@@ -112,6 +112,15 @@ const table: readonly (readonly [string, AttemptFacts, string, string | null, st
     true,
   ],
   ["endpoint gone after the work was done", ran({ standingFailure: trouble("server-error") }, yes), "succeeded", null, "train", "train", false],
+  [
+    "nothing left to spend",
+    ran({ exitCode: 1, standingFailure: trouble("spending-limit") }, no),
+    "network-failure",
+    "spending-limit",
+    "mask",
+    "discard",
+    false,
+  ],
   ["key refused", ran({ exitCode: 1, standingFailure: trouble("auth") }, no), "network-failure", "upstream-4xx", "mask", "discard", false],
   ["grader broke", ran({}, broken), "verifier-failure", "reward-missing", "mask", "discard", false],
   ["reward planted", ran({}, { ...no, cause: "reward-forged" }), "failed", "reward-forged", "mask", "mask", false],
@@ -149,7 +158,16 @@ describe("outcomes", () => {
 
 describe("whatever happens", () => {
   const verdicts = fc.constantFrom(yes, no, partly, broken, { ...no, cause: "reward-forged" } satisfies Verdict);
-  const kinds = fc.constantFrom("unreachable", "rate-limited", "server-error", "bad-request", "context-overflow", "garbled", "auth");
+  const kinds = fc.constantFrom(
+    "unreachable",
+    "rate-limited",
+    "server-error",
+    "bad-request",
+    "context-overflow",
+    "garbled",
+    "auth",
+    "spending-limit",
+  );
   const agents = fc.record({
     ending: fc.constantFrom("exited", "timed-out", "out-of-memory"),
     exitCode: fc.constantFrom(0, 1, 4, 137, null),

@@ -5,7 +5,7 @@
  */
 import type { Outcome, OutcomeCause, OutcomePreset, OutcomeStatus, RolloutPhase, TrainingAction } from "./outcome.ts";
 
-type UpstreamTrouble = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth";
+type UpstreamTrouble = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth" | "spending-limit";
 
 /** What ended an attempt before the agent could be graded. */
 export interface AttemptStop {
@@ -90,7 +90,7 @@ export function isPolicysDoing(outcome: Pick<Outcome, "status" | "cause">): bool
 /** Whether another attempt is fair and may end otherwise: only where our side failed, never where the policy was sampled and judged. */
 export function mayTryAgain(facts: AttemptFacts, outcome: Outcome): boolean {
   if (facts.stop?.permanent === true) return false;
-  if (outcome.cause === "upstream-4xx") return false;
+  if (outcome.cause === "upstream-4xx" || outcome.cause === "spending-limit") return false;
   return outcome.status === "environment-failure" || outcome.status === "network-failure";
 }
 
@@ -123,6 +123,7 @@ function statusOfStop(cause: OutcomeCause): OutcomeStatus {
     case "upstream-5xx":
     case "upstream-4xx":
     case "upstream-unreachable":
+    case "spending-limit":
       return "network-failure";
     case "budget-exceeded":
     case "secret-seen":
@@ -152,6 +153,8 @@ function causeOfTrouble(kind: UpstreamTrouble): OutcomeCause {
     case "server-error":
     case "garbled":
       return "upstream-5xx";
+    case "spending-limit":
+      return "spending-limit";
     case "rate-limited":
     case "bad-request":
     case "auth":

@@ -41,6 +41,7 @@ export const outcomeCauses = [
   "upstream-5xx",
   "upstream-4xx",
   "upstream-unreachable",
+  "spending-limit",
   "egress-denied",
   "budget-exceeded",
 ] as const;

@@ -16,10 +16,12 @@ import {
   experimentSpecSchema,
   experimentViewSchema,
   harnessViewSchema,
+  policyPricesSchema,
   policyViewSchema,
   progressOf,
   rolloutDetailSchema,
   rolloutViewSchema,
+  serverKinds,
   systemInfoSchema,
   taskCheckViewSchema,
   taskImportViewSchema,
@@ -115,10 +117,15 @@ export const contract = {
         z.object({
           id: z.string(),
           url: z.string(),
-          kind: z.enum(["vllm", "openai-compatible"]).optional(),
+          kind: z.enum(serverKinds).optional(),
           model: z.string().optional(),
           keyVariable: z.string().optional(),
           tokenizer: z.string().optional(),
+          /** Ollama only. */
+          contextWindow: z.number().optional(),
+          prices: policyPricesSchema.optional(),
+          /** In the currency of the prices. */
+          spendingLimit: z.number().optional(),
           /** Takes the place of a policy of this id. */
           replace: z.boolean().optional(),
         }),

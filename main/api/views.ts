@@ -274,6 +274,15 @@ export const harnessViewSchema = z.object({
 export type HarnessProbeView = z.infer<typeof harnessProbeSchema>;
 export type HarnessView = z.infer<typeof harnessViewSchema>;
 
+/** For a million tokens each, in any one currency. */
+export const policyPricesSchema = z.object({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  /** Of prompt tokens that the server had cached; left out = as `input`. */
+  cachedInput: z.number().nonnegative().optional(),
+});
+export type PolicyPrices = z.infer<typeof policyPricesSchema>;
+
 /** Kinds of servers that a policy can be. */
 export const serverKinds = ["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible", "anthropic-compatible"] as const;
 

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type PolicyPrices, type PolicyView, serverKinds } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { dataFolder, productVersion } from "../machine/index.ts";
 import { importModel } from "../models/index.ts";
@@ -13,6 +14,11 @@ interface AddOptions extends CommonOptions {
   readonly model?: string;
   readonly keyVariable?: string;
   readonly tokenizer?: string;
+  readonly contextWindow?: string;
+  readonly priceInput?: string;
+  readonly priceOutput?: string;
+  readonly priceCachedInput?: string;
+  readonly spendingLimit?: string;
   readonly replace?: boolean;
 }
 
@@ -26,8 +32,15 @@ export function policyCommand(): Command {
         else
           print(
             table(
-              ["id", "kind", "address", "capture", "token-in"],
-              policies.map((row) => [row.id, row.kind, row.address, row.capture ?? "not probed", row.takesTokenIds ? "yes" : "no"]),
+              ["id", "kind", "address", "capture", "token-in", "spent"],
+              policies.map((row) => [
+                row.id,
+                row.kind,
+                row.address,
+                row.capture ?? "not probed",
+                row.takesTokenIds ? "yes" : "no",
+                spendingText(row.spending),
+              ]),
             ),
           );
         return 0;
@@ -38,24 +51,40 @@ export function policyCommand(): Command {
     verb("add", "save an endpoint", "openforge policy add my-vllm http://127.0.0.1:8000/v1 --kind vllm --model my-model --key-variable VLLM_KEY")
       .argument("<id>")
       .argument("<url>")
-      .option("--kind <kind>", "vllm or openai-compatible (default: probed)")
+      .option("--kind <kind>", `${serverKinds.join(", ")} (default: the server is asked)`)
       .option("--model <name>", "model name to ask for")
       .option("--key-variable <NAME>", "environment variable that holds the key; the key itself is never stored")
-      .option("--tokenizer <folder>", "Hugging Face folder with tokenizer and chat template, for token-in (vLLM only)")
+      .option("--tokenizer <folder>", "Hugging Face folder with tokenizer and chat template, for token-in (vLLM, SGLang, llama.cpp)")
+      .option("--context-window <n>", "tokens of prompt and answer together (Ollama only)")
+      .option("--price-input <amount>", "for a million prompt tokens; with --price-output, what the policy costs is counted")
+      .option("--price-output <amount>", "for a million tokens of answers")
+      .option("--price-cached-input <amount>", "for a million prompt tokens that the server had cached (default: as --price-input)")
+      .option("--spending-limit <amount>", "once its calls have cost this much, no further call is sent")
       .option("--replace", "take the place of a policy of this id")
       .action((id: string, url: string, options: AddOptions) =>
         runVerb(options, async ({ client, json }) => {
-          if (options.kind !== undefined && options.kind !== "vllm" && options.kind !== "openai-compatible") {
-            throw new WorkbenchError(
-              "usage",
-              `There is no kind of endpoint called \`${options.kind}\`.`,
-              "Use --kind vllm or --kind openai-compatible.",
-            );
-          }
-          const { kind, model, keyVariable, tokenizer, replace } = options;
-          const added = await client.policies.add({ id, url, kind, model, keyVariable, tokenizer, replace });
+          const { model, keyVariable, tokenizer, replace } = options;
+          const added = await client.policies.add({
+            ...{ id, url, model, keyVariable, tokenizer, replace },
+            kind: kindOf(options.kind),
+            contextWindow: amountOf("--context-window", options.contextWindow),
+            prices: pricesOf(options),
+            spendingLimit: amountOf("--spending-limit", options.spendingLimit),
+          });
           if (json) printJson(added);
           else print(`Saved ${added.id} (${added.address}). Next: openforge policy probe ${added.id}`);
+          return 0;
+        }),
+      ),
+  );
+  policy.addCommand(
+    verb("remove", "forget a saved endpoint, and what it has cost", "openforge policy remove my-vllm")
+      .argument("<id>")
+      .action((id: string, options: CommonOptions) =>
+        runVerb(options, async ({ client, json }) => {
+          await client.policies.remove({ id });
+          if (json) printJson({ id });
+          else print(`Removed ${id}.`);
           return 0;
         }),
       ),
@@ -68,7 +97,8 @@ export function policyCommand(): Command {
           const { policy: probed, lost } = await client.policies.probe({ id });
           if (json) printJson({ ...probed, lost });
           else {
-            print(`${probed.id}: ${probed.capture ?? "nothing"}`);
+            print(`${probed.id} (${probed.kind}): ${probed.capture ?? "nothing"}`);
+            if (probed.spending !== null) print(`  spent: ${spendingText(probed.spending)}`);
             for (const line of lost) print(`  lost: ${line}`);
           }
           return probed.capture === "nothing" ? 1 : 0;
@@ -95,6 +125,42 @@ export function policyCommand(): Command {
   );
   policy.addCommand(serveCommand());
   return policy;
+}
+
+function kindOf(text: string | undefined): (typeof serverKinds)[number] | undefined {
+  if (text === undefined) return undefined;
+  const kind = serverKinds.find((each) => each === text);
+  if (kind === undefined)
+    throw new WorkbenchError("usage", `There is no kind of endpoint called \`${text}\`.`, `Use --kind with one of ${serverKinds.join(", ")}.`);
+  return kind;
+}
+
+function pricesOf({ priceInput, priceOutput, priceCachedInput }: AddOptions): PolicyPrices | undefined {
+  const input = amountOf("--price-input", priceInput);
+  const output = amountOf("--price-output", priceOutput);
+  const cachedInput = amountOf("--price-cached-input", priceCachedInput);
+  if (input === undefined && output === undefined && cachedInput === undefined) return undefined;
+  if (input === undefined || output === undefined)
+    throw new WorkbenchError(
+      "usage",
+      "A policy's prices are for its prompts and for its answers.",
+      "Give both --price-input and --price-output (0 where nothing is charged).",
+    );
+  return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
+}
+
+function amountOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const amount = Number(text);
+  if (text.trim() === "" || !Number.isFinite(amount) || amount < 0)
+    throw new WorkbenchError("usage", `${option} wants a number, not \`${text}\`.`, `For example ${option} 3.5.`);
+  return amount;
+}
+
+function spendingText(spending: PolicyView["spending"]): string {
+  if (spending === null) return "";
+  const cost = spending.cost.toFixed(4);
+  return spending.limit === null ? `${cost} in ${spending.calls} calls` : `${cost} of ${spending.limit} in ${spending.calls} calls`;
 }
 
 interface ServeOptions extends CommonOptions {

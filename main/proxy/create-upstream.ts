@@ -4,13 +4,17 @@ import { WorkbenchError } from "../errors.ts";
 import { baseVersion, type SamplerPool, type WeightsVersion } from "../sampler/index.ts";
 import type { MediaStore } from "./dialects/dialect.ts";
 import { loadPolicyText } from "./policy-text.ts";
-import type { EmbeddedDefinition, UpstreamDefinition } from "./upstreams/definition.ts";
+import { createAnthropicCompatible } from "./upstreams/anthropic-compatible.ts";
+import type { EmbeddedDefinition, TokenServerDefinition, UpstreamDefinition } from "./upstreams/definition.ts";
 import { drawnAt } from "./upstreams/drawn-at.ts";
 import { createEmbedded } from "./upstreams/embedded.ts";
+import { createLlamaCpp, llamaCppWindow } from "./upstreams/llama-cpp.ts";
+import { createOllama } from "./upstreams/ollama.ts";
 import { createOpenAiCompatible } from "./upstreams/openai-compatible.ts";
 import { readScript } from "./upstreams/scripted/read-script.ts";
 import { createScripted } from "./upstreams/scripted/scripted-upstream.ts";
 import { createServer } from "./upstreams/server.ts";
+import { createSglang } from "./upstreams/sglang.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 import { createVllm } from "./upstreams/vllm.ts";
 
@@ -43,11 +47,22 @@ export async function createUpstream(definition: UpstreamDefinition, parts: Upst
       return createEmbeddedUpstream(definition, parts, baseWeightsOf(definition));
     case "openai-compatible":
       return createOpenAiCompatible(definition, keyOf(definition, parts), parts.media);
-    case "vllm": {
-      const key = keyOf(definition, parts);
-      return createVllm({ definition, key, media: parts.media, contextWindow: await windowOf(definition, key) });
-    }
+    case "anthropic-compatible":
+      return createAnthropicCompatible(definition, keyOf(definition, parts), parts.media);
+    case "ollama":
+      return createOllama(definition, keyOf(definition, parts), parts.media);
+    case "vllm":
+      return createVllm({ definition, ...(await tokenServer(definition, parts)) });
+    case "sglang":
+      return createSglang({ definition, ...(await tokenServer(definition, parts)) });
+    case "llama.cpp":
+      return createLlamaCpp({ definition, ...(await tokenServer(definition, parts)) });
   }
+}
+
+async function tokenServer(definition: TokenServerDefinition, parts: UpstreamParts) {
+  const key = keyOf(definition, parts);
+  return { key, media: parts.media, contextWindow: await windowOf(definition, key) };
 }
 
 export interface EmbeddedWeights {
@@ -97,9 +112,10 @@ export function keyOf(
 }
 
 /** null when the server is not there yet or does not say: the first call will tell. */
-export async function windowOf(definition: Extract<UpstreamDefinition, { kind: "vllm" }>, key: string | null): Promise<number | null> {
+export async function windowOf(definition: TokenServerDefinition, key: string | null): Promise<number | null> {
   const server = createServer({ url: definition.url, model: definition.model, key });
   try {
+    if (definition.kind === "llama.cpp") return await llamaCppWindow(server, AbortSignal.timeout(introductionMs));
     const list = await server.models(AbortSignal.timeout(introductionMs));
     if (!list.ok) return null;
     const served = definition.model === undefined ? list.models[0] : list.models.find((model) => model.id === definition.model);

@@ -19,6 +19,9 @@ export function faultOfFailure(failure: UpstreamFailure): Fault {
     case "auth":
       // 401 would say that the harness's own key is wrong; some clients then refuse to work for a while.
       return { status: 400, code: "policy_refused_key", ...invalid, message };
+    case "spending-limit":
+      // No client comes back after this status, and none can mend it.
+      return { status: 402, code: "spending_limit_reached", ...invalid, message };
     case "server-error":
       return { status: failure.status ?? 502, code: "server_error", ...serverError, message };
     case "unreachable":

@@ -2,7 +2,8 @@
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EmbeddedParts } from "./create-upstream.ts";
-import type { UpstreamDefinition } from "./upstreams/definition.ts";
+import type { ServerDefinition, UpstreamDefinition } from "./upstreams/definition.ts";
+import type { Spending } from "./upstreams/spending.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 
 export interface PolicyEntry {
@@ -13,6 +14,8 @@ export interface PolicyEntry {
   readonly capture: CaptureLevel | null;
   readonly takesTokenIds: boolean;
   readonly builtIn: boolean;
+  /** null = it has no prices. */
+  readonly spending: Spending | null;
 }
 
 interface PolicyProbe {
@@ -26,10 +29,14 @@ interface PolicyProbe {
 export interface PolicyInput {
   readonly id: string;
   readonly url: string;
-  readonly kind?: "vllm" | "openai-compatible" | undefined;
+  readonly kind?: ServerDefinition["kind"] | undefined;
   readonly model?: string | undefined;
   readonly keyVariable?: string | undefined;
   readonly tokenizer?: string | undefined;
+  /** Ollama only. */
+  readonly contextWindow?: number | undefined;
+  readonly prices?: { readonly input: number; readonly output: number; readonly cachedInput?: number | undefined } | undefined;
+  readonly spendingLimit?: number | undefined;
   /** Takes the place of a policy of this id; without it, one that is there is an error. */
   readonly replace?: boolean | undefined;
 }

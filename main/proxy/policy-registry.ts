@@ -11,11 +11,13 @@ import type { PolicyEntry, PolicyInput, PolicyRegistry, PolicyRegistryOptions } 
 import { loadPolicyText } from "./policy-text.ts";
 import { introduce, lostAt, probeUpstream } from "./probe.ts";
 import { createTrainingUpstream, definitionOf as definitionOfTraining, isTraining, trainingPolicy } from "./training-policy.ts";
-import { type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
+import { type ServerDefinition, type TokenServerDefinition, type UpstreamDefinition, upstreamDefinitionSchema } from "./upstreams/definition.ts";
+import { createSpendingLedger } from "./upstreams/spending.ts";
 import type { Upstream } from "./upstreams/upstream.ts";
 import { createVllmAdapters } from "./upstreams/vllm-adapters.ts";
 
 const settingKey = "policies";
+const spendingKey = "policy-spending";
 const builtInId = "scripted";
 const savedSchema = z.array(z.object({ definition: upstreamDefinitionSchema, capture: z.enum(captureLevels).nullable() }));
 type Saved = z.infer<typeof savedSchema>[number];
@@ -29,6 +31,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     ...(options.embedded === undefined ? {} : { embedded: options.embedded }),
   };
   const adapters = createVllmAdapters();
+  const ledger = createSpendingLedger({ read: () => store.setting(spendingKey), write: (json) => store.setSetting(spendingKey, json) });
   const builtIn: UpstreamDefinition = { kind: "scripted", id: builtInId, file: join(policiesFolder, "scripted.yaml") };
 
   const saved = (): readonly Saved[] => {
@@ -36,6 +39,14 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     return json === null ? [] : savedSchema.parse(JSON.parse(json));
   };
   const save = (entries: readonly Saved[]): void => store.setSetting(settingKey, JSON.stringify(entries));
+  const describe = (definition: UpstreamDefinition, capture: CaptureLevel | null, builtIn: boolean): PolicyEntry => ({
+    definition,
+    address: addressOf(definition),
+    capture,
+    takesTokenIds: takesTokenIds(definition),
+    builtIn,
+    spending: ledger.of(definition),
+  });
   const entry = (known: Saved): PolicyEntry => describe(known.definition, known.capture, false);
   const find = (id: string): Saved | null => saved().find((each) => each.definition.id === id) ?? null;
 
@@ -50,7 +61,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
 
   /** Keys that are in use must never be written, wherever a server repeats them. */
   function guardKey(definition: UpstreamDefinition): void {
-    if (definition.kind === "scripted" || definition.kind === "embedded") return;
+    if (!("url" in definition)) return;
     const key = keyOf(definition, parts);
     if (key !== null && key.length >= 6) store.redactor.declare(`key-of-${definition.id}`, key, null);
   }
@@ -80,7 +91,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     if (definition.kind === "scripted" && !existsSync(definition.file))
       throw new WorkbenchError("not-found", `The rule file ${definition.file} does not exist.`, "Name an existing file: scripted:FILE.");
     guardKey(definition);
-    return { definition, upstream: await createUpstream(definition, parts) };
+    return { definition, upstream: ledger.watch(await createUpstream(definition, parts), definition) };
   }
 
   function sampledBy(id: string): UpstreamDefinition | null {
@@ -92,16 +103,33 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   /** Without a kind the server is asked what it is. */
   async function fromInput(input: PolicyInput): Promise<UpstreamDefinition> {
     refuseKeyInAddress(input.url);
-    const draft = parseDefinition({ ...withoutUndefined(input), kind: input.kind ?? "openai-compatible" }, input.tokenizer);
-    if (draft.kind === "scripted" || draft.kind === "embedded") return draft;
-    const kind = input.kind ?? (await introduce(draft.url, keyOf(draft, parts)));
-    if (kind === "vllm") return parseDefinition({ ...withoutUndefined(input), kind }, input.tokenizer);
-    if (input.tokenizer === undefined) return draft;
-    throw new WorkbenchError(
-      "usage",
-      `A tokenizer is of no use for ${input.id}: an ${kind} server takes no prompts as token ids.`,
-      "Leave --tokenizer out; or, if the server is vLLM, say --kind vllm.",
-    );
+    const { tokenizer, contextWindow, ...common } = withoutUndefined(input);
+    const draft = parseDefinition({ ...common, kind: "openai-compatible" });
+    const kind = input.kind ?? (await introduce(input.url, keyOf(draft, parts)));
+    if (tokenizer !== undefined && !takingTokens.has(kind))
+      throw new WorkbenchError(
+        "usage",
+        `A tokenizer is of no use for ${input.id}: the server (${kind}) takes no prompts as token ids.`,
+        `Leave --tokenizer out; or, if the server is another, say its kind: ${[...takingTokens].join(", ")}.`,
+      );
+    if (contextWindow !== undefined && kind !== "ollama")
+      throw new WorkbenchError(
+        "usage",
+        `The window of ${input.id} is the server's own: only Ollama takes one with each call.`,
+        "Leave --context-window out; the server is asked for its own.",
+      );
+    if (input.spendingLimit !== undefined && input.prices === undefined)
+      throw new WorkbenchError(
+        "usage",
+        `A spending limit for ${input.id} wants prices to count by.`,
+        "Give --price-input and --price-output, for a million tokens each.",
+      );
+    return parseDefinition({
+      ...common,
+      kind,
+      ...(contextWindow === undefined ? {} : { contextWindow }),
+      ...(tokenizer === undefined ? {} : { tokenizer: resolvePath(tokenizer) }),
+    });
   }
 
   return {
@@ -116,7 +144,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
           "Choose another id, or remove that one first (on the command line: --replace).",
         );
       const definition = await fromInput(input);
-      if (definition.kind === "vllm" && definition.tokenizer !== undefined) await loadPolicyText(definition.tokenizer);
+      if ("tokenizer" in definition && definition.tokenizer !== undefined) await loadPolicyText(definition.tokenizer);
       const added: Saved = { definition, capture: null };
       save([...saved().filter((each) => each.definition.id !== definition.id), added]);
       return entry(added);
@@ -130,6 +158,7 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
         );
       if (find(id) === null) throw new WorkbenchError("not-found", `There is no saved policy "${id}".`, "See `openforge policy list`.");
       save(saved().filter((each) => each.definition.id !== id));
+      ledger.forget(id);
     },
     async probe(id) {
       const { definition, upstream } = await open(id);
@@ -147,8 +176,8 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
     async tokenizerFolder(name) {
       const definition = await definitionOf(name);
       if (definition.kind === "embedded") return definition.folder;
-      if (definition.kind === "openai-compatible") return null;
-      return definition.tokenizer ?? (definition.kind === "scripted" ? shippedTokenizer(policiesFolder) : null);
+      const named = "tokenizer" in definition ? definition.tokenizer : undefined;
+      return named ?? (definition.kind === "scripted" ? shippedTokenizer(policiesFolder) : null);
     },
     close: () => adapters.close(),
     pin: async (name) => (isTraining(name) ? (await trainingPolicy(name, options.trainingFolder)).name : name),
@@ -167,24 +196,26 @@ function refuseKeyInAddress(address: string): void {
   );
 }
 
-function parseDefinition(fields: object, tokenizer: string | undefined): UpstreamDefinition {
-  const { tokenizer: _, ...rest } = { tokenizer, ...fields };
-  const isVllm = "kind" in rest && rest.kind === "vllm";
-  const parsed = upstreamDefinitionSchema.safeParse(isVllm && tokenizer !== undefined ? { ...rest, tokenizer: resolvePath(tokenizer) } : rest);
-  if (!parsed.success)
-    throw new WorkbenchError("usage", `The policy is not complete: ${firstIssue(parsed.error)}.`, "See `openforge policy add --help`.");
+function parseDefinition(fields: object): ServerDefinition {
+  const parsed = upstreamDefinitionSchema.safeParse(fields);
+  if (!parsed.success || !("url" in parsed.data))
+    throw new WorkbenchError(
+      "usage",
+      `The policy is not complete: ${parsed.success ? "it has no address" : firstIssue(parsed.error)}.`,
+      "See `openforge policy add --help`.",
+    );
   return parsed.data;
 }
 
-function withoutUndefined(input: PolicyInput): object {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+/** Kinds of servers that take prompts as ids. */
+const takingTokens: ReadonlySet<string> = new Set<TokenServerDefinition["kind"]>(["vllm", "sglang", "llama.cpp"]);
+
+function withoutUndefined<T extends object>(input: T): T {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 }
 
-function describe(definition: UpstreamDefinition, capture: CaptureLevel | null, builtIn: boolean): PolicyEntry {
-  const address = addressOf(definition);
-  const takesTokenIds =
-    definition.kind === "scripted" || definition.kind === "embedded" || (definition.kind === "vllm" && definition.tokenizer !== undefined);
-  return { definition, address, capture, takesTokenIds, builtIn };
+function takesTokenIds(definition: UpstreamDefinition): boolean {
+  return definition.kind === "scripted" || definition.kind === "embedded" || ("tokenizer" in definition && definition.tokenizer !== undefined);
 }
 
 function addressOf(definition: UpstreamDefinition): string {

@@ -3,7 +3,8 @@ import type { CaptureLevel, Conversation } from "../../engine/conversation/index
 import { WorkbenchError } from "../errors.ts";
 import { captureOf } from "./answer-form.ts";
 import { loadPolicyText } from "./policy-text.ts";
-import { createHttpClient, type HttpClient } from "./upstreams/http-client.ts";
+import type { ServerDefinition } from "./upstreams/definition.ts";
+import { isOllama } from "./upstreams/ollama.ts";
 import { createServer, type InferenceServer } from "./upstreams/server.ts";
 import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstreams/upstream.ts";
 
@@ -43,7 +44,7 @@ async function withinTime<T>(ms: number, who: string, work: (signal: AbortSignal
   }
 }
 
-/** One small call, and one with the prompt as ids where that should work. Throws what the endpoint failed with. */
+/** One small call, and one with the prompt as ids where that should work: then its level counts, for rollouts go so. Throws what the endpoint failed with. */
 export async function probeUpstream(upstream: Upstream): Promise<Probed> {
   const asMessages = await ask(upstream, {});
   if (!asMessages.ok) throw new WorkbenchError("upstream", asMessages.failure.message, asMessages.failure.remedy);
@@ -53,9 +54,13 @@ export async function probeUpstream(upstream: Upstream): Promise<Probed> {
   const { ids } = builder.history().assemble(question, { mode: "as-template", now: new Date() });
   const asIds = await ask(upstream, { promptIds: ids, endIds: builder.endIds });
   if (!asIds.ok) return { capture, tokenInProblem: asIds.failure.message };
+  const level = captureOf(asIds.answer);
   const rendered = asMessages.answer.tokens?.promptIds;
   const isSame = rendered === undefined || (rendered.length === ids.length && rendered.every((id, index) => id === ids[index]));
-  return { capture, tokenInProblem: isSame ? null : "the server renders the same messages to other ids: its tokenizer or chat template is another" };
+  return {
+    capture: level,
+    tokenInProblem: isSame ? null : "the server renders the same messages to other ids: its tokenizer or chat template is another",
+  };
 }
 
 function ask(upstream: Upstream, prompt: Pick<UpstreamRequest, "promptIds" | "endIds">): Promise<UpstreamResult> {
@@ -69,32 +74,49 @@ export function lostAt({ capture, tokenInProblem }: Probed, upstream: Upstream):
   if (tokenInProblem !== null) lost.push(`Prompts as token ids do not work here: ${tokenInProblem}.`);
   if (capture === "nothing") return ["Nothing is recorded: no rollout of this policy can be used."];
   if (capture === "text-only")
-    lost.push("Without token ids its rollouts cannot be trained by reinforcement; they can be looked at, compared and exported for SFT.");
+    lost.push(
+      `Without token ids its rollouts cannot be trained by reinforcement; they can be looked at, compared and exported for SFT.${remedyOfTextOnly(upstream)}`,
+    );
   if (capture === "ids") lost.push("Without log-probabilities an update cannot be corrected for the policy's drift.");
   if (capture !== "text-only" && !upstream.takesTokenIds)
     lost.push(
       "Without a tokenizer folder prompts go as messages: a template that rewrites history breaks rollouts into several chains. Give --tokenizer.",
     );
+  if (upstream.kind === "llama.cpp" && !upstream.takesTokenIds)
+    lost.push("A call whose answer cuts a character into several tokens (rare scripts, emoji) has no ids; with --tokenizer it has.");
   return lost;
 }
 
-/** Whether a server is vLLM, by what it says of itself. Everything else is taken for OpenAI-compatible. Throws when it does not answer. */
-export async function introduce(url: string, key: string | null): Promise<"vllm" | "openai-compatible"> {
+/** SGLang gives ids only for prompts of ids. */
+function remedyOfTextOnly({ kind, takesTokenIds }: Upstream): string {
+  return kind === "sglang" && !takesTokenIds ? " SGLang gives ids for prompts of ids: give --tokenizer." : "";
+}
+
+/** What a server is, by what it says of itself. Everything unknown is taken for OpenAI-compatible. Throws when it does not answer. */
+export async function introduce(url: string, key: string | null): Promise<ServerDefinition["kind"]> {
+  if (new URL(url).hostname === anthropicHost) return "anthropic-compatible";
   const server = createServer({ url, key });
-  const client = createHttpClient();
   try {
-    return await withinTime(introductionMs, `The policy at ${url}`, (signal) => kindOf(server, client, signal));
+    return await withinTime(introductionMs, `The policy at ${url}`, (signal) => kindOf(server, signal));
   } finally {
     server.close();
-    client.close();
   }
 }
 
-async function kindOf(server: InferenceServer, client: HttpClient, signal: AbortSignal): Promise<"vllm" | "openai-compatible"> {
+/** Others that speak Messages have to be named: they list models as everyone does. */
+const anthropicHost = "api.anthropic.com";
+
+/** By `owned_by` of what they list. */
+const owners: Readonly<Record<string, ServerDefinition["kind"]>> = { vllm: "vllm", sglang: "sglang", llamacpp: "llama.cpp" };
+
+async function kindOf(server: InferenceServer, signal: AbortSignal): Promise<ServerDefinition["kind"]> {
   const list = await server.models(signal);
   if (!list.ok && list.failure.kind === "unreachable")
-    throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind: vllm or openai-compatible.");
-  if (list.ok && list.models.some((model) => model.ownedBy === "vllm")) return "vllm";
-  const version = await client.send({ method: "GET", url: `${server.base.replace(/\/v1$/, "")}/version` }, signal);
-  return version.ok && version.status === 200 && list.ok && list.models.some((model) => model.contextWindow !== null) ? "vllm" : "openai-compatible";
+    throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind (--kind).");
+  const models = list.ok ? list.models : [];
+  const owner = models.flatMap(({ ownedBy }) => (ownedBy === null ? [] : [owners[ownedBy] ?? []])).flat()[0];
+  if (owner !== undefined) return owner;
+  if (await isOllama(server, signal)) return "ollama";
+  const version = await server.get("/version", signal);
+  return version.ok && models.some(({ contextWindow }) => contextWindow !== null) ? "vllm" : "openai-compatible";
 }

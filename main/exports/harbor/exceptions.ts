@@ -41,6 +41,7 @@ const byCause: Readonly<Partial<Record<OutcomeCause, HarborException>>> = {
   "reward-forged": "VerifierOutputParseError",
   "upstream-5xx": "ApiInternalServerError",
   "upstream-4xx": "BadRequestError",
+  "spending-limit": "BudgetExceededError",
   "budget-exceeded": "BudgetExceededError",
 };
 const byStatus: Readonly<Record<OutcomeStatus, HarborException | null>> = {

@@ -39,7 +39,7 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   let maxTokens = request.conversation.sampling.maxTokens;
   const send = (members: Members): Promise<ServerReply> => {
     const all: Members = new Map([["model", JSON.stringify(model.model)], ["stream", "false"], ...members, ...options.ask]);
-    return server.post("/chat/completions", jsonObject(all), signal);
+    return server.post("/v1/chat/completions", jsonObject(all), signal);
   };
   let reply = await send(encoded.members);
   const overflow = reply.ok || reply.failure.kind !== "context-overflow" ? null : readOverflow(reply.failure.message);
@@ -54,7 +54,7 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   if (!reply.ok) return reply.exchange === undefined ? reply : { ...reply, exchange: kept(reply.exchange) };
   const exchange = kept(reply.exchange);
   const read = readServerAnswer(reply.text, reply.contentType);
-  if (!read.ok) return { ok: false, failure: garbledFailure(server.base, read.problem), exchange };
+  if (!read.ok) return { ok: false, failure: garbledFailure(server.root, read.problem), exchange };
   const answer = answerOfServer(read.answer, maxTokens, read.answer.model ?? model.model);
   return { ok: true, answer, completion: read.completion, exchange, notes };
 }

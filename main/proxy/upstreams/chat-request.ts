@@ -37,13 +37,13 @@ export function chatRequestMembers(conversation: Conversation, options: ChatRequ
     return { ok: true, members: writtenMembers(conversation, asWritten), notes: [], asWritten: true };
   const notes: string[] = [];
   const messages: string[] = [];
-  for (const message of arrange(conversation.messages, options.rules)) {
+  for (const message of arrangeMessages(conversation.messages, options.rules)) {
     const written = messageTexts(message, options);
     if (typeof written === "string") return { ok: false, message: written };
     messages.push(...written);
   }
   const members = new Map<string, string>([["messages", `[${moveAfterTools(messages).join(",")}]`]]);
-  const tools = conversation.tools.flatMap((tool) => toolText(tool, sameDialect, notes));
+  const tools = chatTools(conversation.tools, notes, sameDialect);
   if (tools.length > 0) {
     members.set("tools", `[${tools.join(",")}]`);
     if (conversation.toolChoice !== undefined) members.set("tool_choice", toolChoiceText(conversation.toolChoice));
@@ -106,7 +106,7 @@ export function samplingMembers(sampling: Conversation["sampling"]): readonly (r
 }
 
 /** Roles and runs of messages as the model's template takes them. */
-function arrange(messages: readonly Message[], rules: MessageRules): readonly Message[] {
+export function arrangeMessages(messages: readonly Message[], rules: MessageRules): readonly Message[] {
   const arranged: Message[] = [];
   for (const message of messages) {
     const fitted: Message = message.role === "developer" ? { ...message, role: rules.developer } : message;
@@ -204,6 +204,11 @@ function jsonString(text: string): string {
 
 function toolChoiceText(choice: NonNullable<Conversation["toolChoice"]>): string {
   return typeof choice === "string" ? JSON.stringify(choice) : JSON.stringify({ type: "function", function: { name: choice.name } });
+}
+
+/** Tools as this dialect writes them; what cannot be said is left out and noted. */
+export function chatTools(tools: readonly ToolDefinition[], notes: string[], sameDialect = false): readonly string[] {
+  return tools.flatMap((tool) => toolText(tool, sameDialect, notes));
 }
 
 function toolText(tool: ToolDefinition, sameDialect: boolean, notes: string[]): readonly string[] {

@@ -11,6 +11,8 @@ const messageRules = z.strictObject({
   mergeUser: z.boolean().default(false),
 });
 
+const price = z.number().nonnegative();
+
 const server = {
   id,
   /** With or without `/v1`. */
@@ -23,7 +25,21 @@ const server = {
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable, not the key itself")
     .optional(),
   messageRules: messageRules.prefault({}),
+  /** For a million tokens each, in any one currency. */
+  prices: z
+    .strictObject({
+      input: price,
+      output: price,
+      /** Of prompt tokens that the server had cached; left out = as `input`. */
+      cachedInput: price.optional(),
+    })
+    .optional(),
+  /** In the currency of the prices: once it is reached, no further call is sent. */
+  spendingLimit: z.number().positive().optional(),
 };
+
+/** Folder with tokenizer.json and tokenizer_config.json (chat template); needed for token-in. */
+const tokenizer = z.string().optional();
 
 export const embeddedDefinitionSchema = z.strictObject({
   kind: z.literal("embedded"),
@@ -45,23 +61,36 @@ export const upstreamDefinitionSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("vllm"),
     ...server,
-    /** Folder with tokenizer.json and tokenizer_config.json (chat template); needed for token-in. */
-    tokenizer: z.string().optional(),
+    tokenizer,
     /** How this model writes tool calls. */
     toolFormat: z.enum(["hermes", "llama3_json", "mistral", "pythonic", "qwen3_coder"]).default("hermes"),
   }),
+  z.strictObject({ kind: z.literal("sglang"), ...server, tokenizer }),
+  z.strictObject({ kind: z.literal("llama.cpp"), ...server, tokenizer }),
+  z.strictObject({
+    kind: z.literal("ollama"),
+    ...server,
+    /** Tokens of prompt and answer together that it keeps for a call; left out = its own default, which is small. */
+    contextWindow: z.number().int().positive().optional(),
+  }),
   z.strictObject({ kind: z.literal("openai-compatible"), ...server }),
+  z.strictObject({ kind: z.literal("anthropic-compatible"), ...server }),
   z.strictObject({
     kind: z.literal("scripted"),
     id,
     /** Rule file (docs/scripted-policy.md). */
     file: z.string(),
     /** Tokenizer folder; left out = the one that ships. */
-    tokenizer: z.string().optional(),
+    tokenizer,
   }),
   embeddedDefinitionSchema,
 ]);
 
 export type EmbeddedDefinition = z.infer<typeof embeddedDefinitionSchema>;
 export type UpstreamDefinition = z.infer<typeof upstreamDefinitionSchema>;
+/** Servers that answer over HTTP. */
+export type ServerDefinition = Extract<UpstreamDefinition, { readonly url: string }>;
+/** Servers that are given prompts as token ids where their tokenizer is known. */
+export type TokenServerDefinition = Extract<ServerDefinition, { readonly tokenizer?: string | undefined }>;
+export type DefinitionOf<Kind extends UpstreamDefinition["kind"]> = Extract<UpstreamDefinition, { readonly kind: Kind }>;
 export type MessageRules = z.infer<typeof messageRules>;

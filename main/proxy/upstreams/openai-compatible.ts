@@ -1,15 +1,11 @@
 /** Any server that speaks Chat Completions. Text only: its rollouts can be looked at and exported, not trained by reinforcement. */
 import type { MediaStore } from "../dialects/dialect.ts";
 import { callChat } from "./chat-completion.ts";
-import type { UpstreamDefinition } from "./definition.ts";
+import type { DefinitionOf } from "./definition.ts";
 import { createServer } from "./server.ts";
 import type { Upstream } from "./upstream.ts";
 
-export function createOpenAiCompatible(
-  definition: Extract<UpstreamDefinition, { kind: "openai-compatible" }>,
-  key: string | null,
-  media: MediaStore,
-): Upstream {
+export function createOpenAiCompatible(definition: DefinitionOf<"openai-compatible">, key: string | null, media: MediaStore): Upstream {
   const server = createServer({ url: definition.url, model: definition.model, key });
   return {
     id: definition.id,

@@ -1,14 +1,18 @@
-/** One OpenAI-compatible server: its address, key and model, and how a request to it ends. */
+/** One inference server: its address, key and model, and how a request to it ends. */
 import { z } from "zod";
+import { firstIssue } from "../dialects/zod-issue.ts";
 import { parseServerJson } from "./chat-answer.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { failureOfStatus, garbledFailure, unreachableFailure } from "./server-failure.ts";
-import type { UpstreamExchange, UpstreamFailure } from "./upstream.ts";
+import type { UpstreamExchange, UpstreamResult } from "./upstream.ts";
 
 export interface ServerOptions {
   readonly url: string;
   readonly model?: string | undefined;
   readonly key: string | null;
+  /** Sent with every request; the key goes as a bearer token, or under the name given here. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly keyHeader?: string;
 }
 
 interface ServedModel {
@@ -18,20 +22,21 @@ interface ServedModel {
   readonly ownedBy: string | null;
 }
 
-export type ServerReply =
-  | { readonly ok: true; readonly text: string; readonly contentType: string; readonly exchange: UpstreamExchange }
-  | { readonly ok: false; readonly failure: UpstreamFailure; readonly exchange?: UpstreamExchange };
+type Failed = Extract<UpstreamResult, { ok: false }>;
+
+type Received = { readonly ok: true; readonly text: string; readonly contentType: string; readonly exchange: UpstreamExchange };
+export type ServerReply = Received | Failed;
 
 export interface InferenceServer {
-  /** Base with `/v1`. */
-  readonly base: string;
+  /** Without `/v1`. */
+  readonly root: string;
+  /** `path` with its `/v1`, where it has one. Rejects only when `signal` aborts. */
   post(path: string, body: Uint8Array, signal: AbortSignal): Promise<ServerReply>;
+  get(path: string, signal: AbortSignal): Promise<ServerReply>;
   /** What the server lists; asked once, then remembered. */
-  models(
-    signal: AbortSignal,
-  ): Promise<{ readonly ok: true; readonly models: readonly ServedModel[] } | { readonly ok: false; readonly failure: UpstreamFailure }>;
+  models(signal: AbortSignal): Promise<{ readonly ok: true; readonly models: readonly ServedModel[] } | Failed>;
   /** The declared model, else the first listed. */
-  model(signal: AbortSignal): Promise<{ readonly ok: true; readonly model: string } | { readonly ok: false; readonly failure: UpstreamFailure }>;
+  model(signal: AbortSignal): Promise<{ readonly ok: true; readonly model: string } | Failed>;
   close(): void;
 }
 
@@ -41,30 +46,32 @@ const modelsSchema = z.looseObject({
 
 export function createServer(options: ServerOptions): InferenceServer {
   const client: HttpClient = createHttpClient();
-  const base = `${options.url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
-  const headers: Record<string, string> = options.key === null ? {} : { authorization: `Bearer ${options.key}` };
+  const root = options.url.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const { key, keyHeader } = options;
+  const keyHeaders: Record<string, string> = key === null ? {} : keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key };
+  const headers = { ...options.headers, ...keyHeaders };
   let listed: readonly ServedModel[] | null = null;
 
+  async function send(method: "GET" | "POST", path: string, body: Uint8Array | null, signal: AbortSignal): Promise<ServerReply> {
+    const result = await client.send({ method, url: root + path, headers, ...(body === null ? {} : { body }) }, signal);
+    if (!result.ok) return { ok: false, failure: unreachableFailure(root, result.message) };
+    const exchange = { request: body, response: result.bytes };
+    const text = Buffer.from(result.bytes).toString();
+    if (result.status >= 200 && result.status < 300) return { ok: true, text, contentType: result.contentType, exchange };
+    return { ok: false, failure: failureOfStatus({ status: result.status, retryAfter: result.retryAfter, text }, Date.now()), exchange };
+  }
+
   const server: InferenceServer = {
-    base,
-    async post(path, body, signal) {
-      const result = await client.send({ method: "POST", url: base + path, headers, body }, signal);
-      if (!result.ok) return { ok: false, failure: unreachableFailure(base, result.message) };
-      const exchange = { request: body, response: result.bytes };
-      const text = Buffer.from(result.bytes).toString();
-      if (result.status >= 200 && result.status < 300) return { ok: true, text, contentType: result.contentType, exchange };
-      return { ok: false, failure: failureOfStatus({ status: result.status, retryAfter: result.retryAfter, text }, Date.now()), exchange };
-    },
+    root,
+    post: (path, body, signal) => send("POST", path, body, signal),
+    get: (path, signal) => send("GET", path, null, signal),
     async models(signal) {
       if (listed !== null) return { ok: true, models: listed };
-      const result = await client.send({ method: "GET", url: `${base}/models`, headers }, signal);
-      if (!result.ok) return { ok: false, failure: unreachableFailure(base, result.message) };
-      const text = Buffer.from(result.bytes).toString();
-      if (result.status !== 200)
-        return { ok: false, failure: failureOfStatus({ status: result.status, retryAfter: result.retryAfter, text }, Date.now()) };
-      const parsed = modelsSchema.safeParse(readJson(text));
-      if (!parsed.success) return { ok: false, failure: garbledFailure(base, "its list of models has another shape") };
-      listed = parsed.data.data.map((model) => ({ id: model.id, contextWindow: model.max_model_len ?? null, ownedBy: model.owned_by ?? null }));
+      const reply = await server.get("/v1/models", signal);
+      if (!reply.ok) return { ok: false, failure: reply.failure };
+      const read = readReply(server, reply, modelsSchema);
+      if (!read.ok) return { ok: false, failure: garbledFailure(root, "its list of models has another shape") };
+      listed = read.value.data.map((model) => ({ id: model.id, contextWindow: model.max_model_len ?? null, ownedBy: model.owned_by ?? null }));
       return { ok: true, models: listed };
     },
     async model(signal) {
@@ -72,17 +79,22 @@ export function createServer(options: ServerOptions): InferenceServer {
       const list = await server.models(signal);
       if (!list.ok) return list;
       const first = list.models[0];
-      return first === undefined ? { ok: false, failure: garbledFailure(base, "it serves no model") } : { ok: true, model: first.id };
+      return first === undefined ? { ok: false, failure: garbledFailure(root, "it serves no model") } : { ok: true, model: first.id };
     },
     close: () => client.close(),
   };
   return server;
 }
 
-function readJson(text: string): unknown {
+/** The JSON of a reply in its shape, or the failure that says what is wrong with it. */
+export function readReply<T>(server: InferenceServer, reply: Received, schema: z.ZodType<T>): { readonly ok: true; readonly value: T } | Failed {
+  const garbled = (problem: string): Failed => ({ ok: false, failure: garbledFailure(server.root, problem), exchange: reply.exchange });
+  let json: unknown;
   try {
-    return parseServerJson(text);
-  } catch {
-    return null;
+    json = parseServerJson(reply.text);
+  } catch (error) {
+    return garbled(error instanceof Error ? error.message : String(error));
   }
+  const parsed = schema.safeParse(json);
+  return parsed.success ? { ok: true, value: parsed.data } : garbled(firstIssue(parsed.error));
 }

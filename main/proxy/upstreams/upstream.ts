@@ -1,5 +1,6 @@
 /** The one contract between the proxy and whatever answers model calls. */
 import type { Answer, CaptureLevel, Conversation } from "../../../engine/conversation/index.ts";
+import type { UpstreamDefinition } from "./definition.ts";
 
 export interface UpstreamRequest {
   readonly conversation: Conversation;
@@ -20,7 +21,15 @@ export interface UpstreamRequest {
   readonly labels: { readonly dialect: string; readonly harness?: string; readonly task?: string };
 }
 
-export type UpstreamFailureKind = "unreachable" | "rate-limited" | "server-error" | "bad-request" | "context-overflow" | "garbled" | "auth";
+export type UpstreamFailureKind =
+  | "unreachable"
+  | "rate-limited"
+  | "server-error"
+  | "bad-request"
+  | "context-overflow"
+  | "garbled"
+  | "auth"
+  | "spending-limit";
 
 /** An expected failure of an upstream: data, not an exception. */
 export interface UpstreamFailure {
@@ -58,7 +67,7 @@ export interface UpstreamExchange {
 export interface Upstream {
   /** Stable id of the policy endpoint, as stored with each rollout. */
   readonly id: string;
-  readonly kind: "vllm" | "openai-compatible" | "scripted" | "replay" | "embedded";
+  readonly kind: UpstreamDefinition["kind"] | "replay";
   readonly capture: CaptureLevel;
   /** Whether `promptIds` is understood. */
   readonly takesTokenIds: boolean;

@@ -53,12 +53,12 @@ function holdsOf(url: string, key: string | null): VersionHolds<ServedAdapter> {
   };
   return createVersionHolds<ServedAdapter>({
     load: async ({ name, folder }) => {
-      const reply = await post("/load_lora_adapter", { lora_name: name, lora_path: folder });
+      const reply = await post("/v1/load_lora_adapter", { lora_name: name, lora_path: folder });
       if (reply.ok || reply.failure.message.includes("has already been loaded")) return;
       throw notTaken(url, folder, reply.failure.message);
     },
     drop: async (name) => {
-      const reply = await post("/unload_lora_adapter", { lora_name: name });
+      const reply = await post("/v1/unload_lora_adapter", { lora_name: name });
       if (!reply.ok) console.error(`policy: ${url} keeps the adapter ${name}: ${reply.failure.message}`);
     },
     idleMs,

@@ -263,6 +263,7 @@ const router = os.router({
       capture: null,
       takesTokenIds: false,
       builtIn: false,
+      spending: null,
     })),
     remove: os.policies.remove.handler(() => ({})),
     probe: os.policies.probe.handler(({ input }) => {

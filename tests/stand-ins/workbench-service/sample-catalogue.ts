@@ -88,10 +88,27 @@ export const harnesses: readonly HarnessView[] = [
   },
 ];
 
+const policy = (change: Partial<PolicyView> & Pick<PolicyView, "id" | "kind" | "address">): PolicyView => ({
+  capture: "ids+logprobs",
+  takesTokenIds: true,
+  builtIn: false,
+  spending: null,
+  ...change,
+});
+
 export const policies: PolicyView[] = [
-  { id: "scripted", kind: "scripted", address: "resources/policies/starter.yaml", capture: "ids+logprobs", takesTokenIds: true, builtIn: true },
-  { id: "qwen3-4b-forge", kind: "vllm", address: "http://127.0.0.1:8000", capture: "ids+logprobs", takesTokenIds: true, builtIn: false },
-  { id: "gateway", kind: "openai-compatible", address: "http://10.0.0.7:4000/v1", capture: null, takesTokenIds: false, builtIn: false },
+  policy({ id: "scripted", kind: "scripted", address: "resources/policies/starter.yaml", builtIn: true }),
+  policy({ id: "qwen3-4b-forge", kind: "vllm", address: "http://127.0.0.1:8000" }),
+  policy({ id: "smollm2-gguf", kind: "llama.cpp", address: "http://127.0.0.1:8080" }),
+  policy({
+    id: "teacher",
+    kind: "anthropic-compatible",
+    address: "https://teacher.example/v1",
+    capture: "text-only",
+    takesTokenIds: false,
+    spending: { calls: 214, promptTokens: 1_920_400, cachedTokens: 610_000, completionTokens: 88_310, cost: 7.08, limit: 20 },
+  }),
+  policy({ id: "gateway", kind: "openai-compatible", address: "http://10.0.0.7:4000/v1", capture: null, takesTokenIds: false }),
 ];
 
 export const doctor: readonly DoctorRow[] = [

@@ -15,12 +15,12 @@ export function answerBlocks({ message }: Answer): readonly AnswerBlock[] {
   const blocks: AnswerBlock[] = [];
   if (reasoning !== "") blocks.push({ type: "thinking", thinking: reasoning, signature: sealReasoning(reasoning) });
   if (text !== "" || (reasoning === "" && toolCalls.length === 0)) blocks.push({ type: "text", text });
-  for (const call of toolCalls) blocks.push({ type: "tool_use", id: call.id, name: call.name, input: inputText(call) });
+  for (const call of toolCalls) blocks.push({ type: "tool_use", id: call.id, name: call.name, input: argumentsObject(call) });
   return blocks;
 }
 
-/** This dialect has objects only; what is none is shown inside one, so that the client can say what is wrong with it. */
-function inputText(call: ToolCall): string {
+/** For dialects that have objects only; what is none is shown inside one, so that the other side can say what is wrong with it. */
+export function argumentsObject(call: ToolCall): string {
   if (call.kind === "custom") return JSON.stringify({ input: call.arguments });
   if (call.arguments === "") return "{}";
   return isObject(call.arguments) ? call.arguments : JSON.stringify({ arguments: call.arguments });
