@@ -8,6 +8,7 @@ import {
   grpoAdvantages,
   type Matrix,
   mapMasked,
+  maskTotal,
   matrixLike,
   opoAdvantages,
   overlongPenalty,
@@ -43,7 +44,9 @@ export interface Experience {
 }
 
 export interface PreparedExperience {
-  /** The mask with rejected tokens and dropped groups taken out. */
+  /** Why nothing of it is trained; null when something is. */
+  readonly skipped: string | null;
+  /** The mask with rejected tokens and dropped groups taken out; empty when it is skipped. */
   readonly mask: Matrix;
   readonly advantages: Matrix;
   /** Targets of the value head; null without one. */
@@ -63,18 +66,34 @@ export function prepareExperience(experience: Experience, algorithm: Algorithm, 
   const keeps = (row: number): boolean => algorithm.flatGroups === "keep" || variance.keep[rolloutOfRow[row] ?? 0] === 1;
   const remaining = mapMasked(experience.mask, (index) => (keeps(Math.floor(index / experience.mask.width)) ? 1 : 0));
   const correction = correctionOf(experience, remaining, algorithm);
-  const mask = correction?.mask ?? remaining;
+  const kept = correction?.mask ?? remaining;
+  const skipped = reasonToSkip(experience.mask, remaining, kept, algorithm);
+  const mask = skipped === null ? kept : matrixLike(kept);
   // Token rewards: the rollout's on the last trained token of each of its rows.
   const rewards = terminalRewards(mask, (row) => scores[rolloutOfRow[row] ?? 0] ?? 0);
   const shaped = rewardDivergence(experience, mask, rewards, algorithm, divergenceCoefficient);
   const shapedScores = scores.map((score, rollout) => score + penaltyOf(rewards, shaped.rewards, rolloutOfRow, rollout));
   return {
-    mask,
-    ...advantagesOf(experience, mask, algorithm, shapedScores, shaped.rewards),
+    ...{ skipped, mask },
+    ...(skipped === null ? advantagesOf(experience, mask, algorithm, shapedScores, shaped.rewards) : { advantages: matrixLike(mask), returns: null }),
     correction,
     flatGroupShare: variance.shareWithout,
     divergenceInReward: shaped.observed,
   };
+}
+
+/** Masks from the whole batch to what is left of it. */
+function reasonToSkip(given: Matrix, ofGroups: Matrix, kept: Matrix, { advantage }: Algorithm): string | null {
+  if (maskTotal(given) === 0) return "no token of the batch is trained";
+  if (maskTotal(ofGroups) === 0) return "no token of the batch is trained, since the rewards of each group are all equal";
+  const left = maskTotal(kept);
+  if (left === 0) return "no token of the batch is trained, since sampler and trainer are too far apart on each of them";
+  if (left === 1 && whitens(advantage)) return "one token of the batch is left, and advantages that are whitened need two";
+  return null;
+}
+
+function whitens({ kind }: Algorithm["advantage"]): boolean {
+  return kind === "whitened-returns" || kind === "whitened-group" || kind === "value-head";
 }
 
 function correctionOf({ old, sampler }: Experience, mask: Matrix, { correction }: Algorithm): RolloutCorrection | null {

@@ -206,6 +206,28 @@ describe("experience", () => {
     expect(flatGroupShare).toBe(0.5);
   });
 
+  const only = (...indices: number[]): Matrix => ({ ...tokens, values: tokens.values.map((_value, index) => (indices.includes(index) ? 1 : 0)) });
+  const equal = experience.rollouts.map((rollout) => ({ ...rollout, reward: 1, group: "a" }));
+  test.each([
+    ["grpo", { mask: only() }, "no token of the batch is trained"],
+    ["dapo", { rollouts: equal }, "equal"],
+    ["reinforce++", { mask: only() }, "no token"],
+    ["reinforce++", { mask: only(0) }, "whitened"],
+    ["reinforce++-baseline", { mask: only(1) }, "whitened"],
+    ["ppo", { mask: only(0) }, "whitened"],
+  ] as const)("%s skips a batch that leaves nothing to train, and says why", (name, change, why) => {
+    const prepared = prepareExperience({ ...experience, ...change }, namedAlgorithms[name], 0.001);
+    expect(prepared.skipped).toContain(why);
+    expect([...prepared.mask.values, ...prepared.advantages.values].every((value) => value === 0)).toBe(true);
+  });
+
+  test("a batch of tokens that sampler and trainer disagree on is skipped", () => {
+    const sampler: Matrix = { ...zeros, values: zeros.values.map(() => -9) };
+    const rejection = [{ statistic: "k1", level: "token", low: 0.5, high: 2 }] as const;
+    const rejecting = { ...namedAlgorithms["reinforce++"], correction: { importance: null, rejection } };
+    expect(prepareExperience({ ...experience, sampler }, rejecting, 0).skipped).toContain("too far apart");
+  });
+
   test("divergence in the reward and the penalty on length lower the score", () => {
     const further: Matrix = { ...zeros, values: zeros.values.map(() => 0.5) };
     const algorithm = { ...namedAlgorithms["dr-grpo"], divergence: { place: "reward", estimator: "k1", coefficient: 0.1, adaptive: null } } as const;

@@ -24,19 +24,23 @@ export interface Update {
   /** Why nothing was trained. */
   readonly skipped: string | null;
   readonly divergenceCoefficient: number;
+  /** Most that the trainer has taken so far; null when it was not asked. */
+  readonly memoryBytes: number | null;
 }
 
 export async function updatePolicy(trainer: EmbeddedTrainer, batch: StepBatch, settings: UpdateSettings): Promise<Update> {
   const { algorithm, divergenceCoefficient, updates, rate, temperature, signal } = settings;
-  if (batch.rows.length === 0) return { reports: [], measures: null, skipped: "no rollout can be learnt from", divergenceCoefficient };
-  const { reports, measures, skipped } = await trainer.policyStep(
+  if (batch.rows.length === 0)
+    return { reports: [], measures: null, skipped: "no rollout can be learnt from", divergenceCoefficient, memoryBytes: null };
+  const { reports, measures, skipped, memoryBytes } = await trainer.policyStep(
     {
       ...{ sequences: batch.rows.map(({ ids }) => ids), mask: batch.mask, sampler: batch.sampler, sampling: { ...plainSampling, temperature } },
       ...{ rollouts: batch.rollouts, rolloutOfRow: batch.rolloutOfRow, algorithm, divergenceCoefficient, epochs: updates, rate },
     },
     { signal },
   );
-  return { reports, measures, skipped, divergenceCoefficient: followed(divergenceCoefficient, algorithm, measures, batch.rows.length) };
+  const followedCoefficient = followed(divergenceCoefficient, algorithm, measures, batch.rows.length);
+  return { reports, measures, skipped, divergenceCoefficient: followedCoefficient, memoryBytes };
 }
 
 function followed(coefficient: number, { divergence }: Algorithm, measures: PolicyMeasures | null, rows: number): number {

@@ -159,6 +159,7 @@ class Loop {
           measures: null,
           skipped: `only ${batch.rollouts.length} of ${planned} rollouts can be learnt from`,
           divergenceCoefficient: coefficient,
+          memoryBytes: null,
         }
       : await this.#clock.during(() => updatePolicy(this.#run.trainer, batch, settings));
     return {

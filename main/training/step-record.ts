@@ -24,11 +24,12 @@ export interface StepFacts {
   readonly metrics: Readonly<Record<string, number>>;
   readonly skipped: string | null;
   readonly divergenceCoefficient: number;
+  readonly memoryBytes: number | null;
   readonly checkpoint: boolean;
 }
 
 export function stepRecord(facts: StepFacts): StepRecord {
-  const { members, batch, rollouts, reports, measures, metrics, skipped, divergenceCoefficient } = facts;
+  const { members, batch, rollouts, reports, measures, metrics, skipped, divergenceCoefficient, memoryBytes } = facts;
   const records = members.map(({ collected }) => collected.record).filter(({ outcome }) => outcome !== null && outcome.status !== "cancelled");
   const used = rollouts.filter(({ advantage, trainedTokens }) => advantage !== null || trainedTokens > 0);
   const fair = members.filter(({ leftOut, collected }) => leftOut === null && collected.record.reward !== null);
@@ -41,7 +42,7 @@ export function stepRecord(facts: StepFacts): StepRecord {
     reward: estimate(fair.map(({ collected: { record } }) => ({ cluster: record.taskName, value: record.reward ?? 0 }))),
     completionTokens: mean(records, ({ completionTokens }) => completionTokens),
     tokens: mean(records, ({ promptTokens, completionTokens }) => promptTokens + completionTokens),
-    ...{ truncated, flatGroupShare, staleness, memoryBytes: null, checkpoint: facts.checkpoint },
+    ...{ truncated, flatGroupShare, staleness, memoryBytes, checkpoint: facts.checkpoint },
     loss: average(reports, ({ loss }) => loss),
     gradientNorm: average(reports, ({ norm }) => norm),
     updates: reports.length,

@@ -53,13 +53,14 @@ function memberOf(record: RolloutRecord): StepMember {
   return { collected: { record, wanted: { key: record.id, group: taskName, task, planned } }, reward: record.reward, staleness: null, leftOut: null };
 }
 
-type Supervised = Pick<StepFacts, "reports" | "measures" | "metrics" | "skipped" | "divergenceCoefficient" | "rollouts">;
+type Supervised = Pick<StepFacts, "reports" | "measures" | "metrics" | "skipped" | "divergenceCoefficient" | "memoryBytes" | "rollouts">;
 
 export async function supervisedUpdate(trainer: EmbeddedTrainer, batch: StepBatch, rate: number, signal: AbortSignal): Promise<Supervised> {
-  const none = { measures: null, metrics: {}, divergenceCoefficient: 0 };
-  if (batch.rows.length === 0) return { ...none, reports: [], skipped: "no rollout of the teacher has a token to train", rollouts: rowsOf(batch) };
-  const { reports, skipped } = await trainer.supervisedStep({ sequences: batch.rows.map(({ ids }) => ids), mask: batch.mask, rate }, { signal });
-  return { ...none, reports, skipped, rollouts: rowsOf(batch) };
+  const none = { measures: null, metrics: {}, divergenceCoefficient: 0, rollouts: rowsOf(batch) };
+  if (batch.rows.length === 0) return { ...none, reports: [], skipped: "no rollout of the teacher has a token to train", memoryBytes: null };
+  const sequences = batch.rows.map(({ ids }) => ids);
+  const { reports, skipped, memoryBytes } = await trainer.supervisedStep({ sequences, mask: batch.mask, rate }, { signal });
+  return { ...none, reports, skipped, memoryBytes };
 }
 
 function rowsOf({ members, rolloutIds, rolloutOfRow, mask }: StepBatch): StepFacts["rollouts"] {

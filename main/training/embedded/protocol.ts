@@ -90,6 +90,8 @@ export type TrainerReply =
       readonly reports: readonly StepReport[];
       readonly skipped: string | null;
       readonly measures: PolicyMeasures | null;
+      /** Most that the process has taken so far. */
+      readonly memoryBytes: number;
     }
   | { readonly type: "loss"; readonly loss: number }
   | { readonly type: "written" };

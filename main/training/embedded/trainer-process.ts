@@ -44,7 +44,7 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
   async answer(ask: TrainerAsk, context: AskContext): Promise<TrainerReply> {
     switch (ask.type) {
       case "supervised":
-        return stepped([await this.#trainer.supervisedStep(ask.sequences, ask.mask, { rate: ask.rate, ...context })], null);
+        return this.#supervised(ask, context);
       case "supervised-loss":
         return { type: "loss", loss: supervisedLoss((await this.#trainer.score(ask.sequences, context)).logprobs, ask.mask) };
       case "policy":
@@ -65,6 +65,11 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
     }
   }
 
+  async #supervised({ sequences, mask, rate }: Extract<TrainerAsk, { type: "supervised" }>, context: AskContext): Promise<TrainerReply> {
+    const report = await this.#trainer.supervisedStep(sequences, mask, { rate, ...context });
+    return stepped([report], report === null ? "no token of the batch is trained" : null, null);
+  }
+
   async #policy({ algorithm, sequences, epochs, rate, ...batch }: PolicyBatch, context: AskContext): Promise<TrainerReply> {
     const { temperature } = batch.sampling;
     const before = await this.#trainer.score(sequences, { signal: context.signal, temperature });
@@ -77,6 +82,8 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
       },
     };
     const prepared = prepareExperience(experience, algorithm, batch.divergenceCoefficient);
+    const measures = measuresOf(experience, prepared, before.entropy);
+    if (prepared.skipped !== null) return stepped([], prepared.skipped, measures);
     const reports: (StepReport | null)[] = [];
     for (let epoch = 0; epoch < epochs; epoch += 1) {
       // The first pass is taken at the scores that were just measured.
@@ -84,7 +91,7 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
       const objective = (scores: typeof before) => policyObjective(algorithm, experience, prepared, scores);
       reports.push(await this.#trainer.policyStep(sequences, prepared.mask, objective, { rate, temperature, ...context, ...known }));
     }
-    return stepped(reports, measuresOf(experience, prepared, before.entropy));
+    return stepped(reports, null, measures);
   }
 
   async #reference(sequences: readonly Int32Array[], temperature: number): Promise<Matrix> {
@@ -116,9 +123,9 @@ class TrainerHandler implements ChildHandler<TrainerAsk, TrainerReply> {
   }
 }
 
-function stepped(reports: readonly (StepReport | null)[], measures: PolicyMeasures | null): TrainerReply {
+function stepped(reports: readonly (StepReport | null)[], skipped: string | null, measures: PolicyMeasures | null): TrainerReply {
   const made = reports.filter((report) => report !== null);
-  return { type: "stepped", reports: made, skipped: made.length === 0 ? "no token of the batch is trained" : null, measures };
+  return { type: "stepped", reports: made, skipped, measures, memoryBytes: process.resourceUsage().maxRSS * 1024 };
 }
 
 function measuresOf(

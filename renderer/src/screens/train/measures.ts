@@ -142,7 +142,7 @@ export const tiles: readonly Tile[] = [
   {
     key: "memory",
     title: "Memory",
-    definition: "Taken by the trainer, beside what was planned before the first step.",
+    definition: "Most that the trainer has taken so far, beside what was planned before the first step.",
     about: "of the trainer",
     read: ({ memoryBytes }) => memoryBytes,
     format: (value) => bytes(value),
