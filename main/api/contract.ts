@@ -2,7 +2,7 @@
 import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
-import { attachCountsSchema, attachedSchema, sessionVerdictSchema } from "./attach-views.ts";
+import { attachCountsSchema, attachedSchema, attachmentSchema, sessionVerdictSchema } from "./attach-views.ts";
 import { exportReportSchema, exportRequestSchema, importReportSchema } from "./export-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
@@ -67,6 +67,10 @@ export const contract = {
   },
   rollouts: {
     list: base.input(z.object({ experiment: z.string() })).output(z.array(rolloutViewSchema)),
+    /** Those that changed after a mark (all, when the mark is null or of an earlier service), and the mark to ask with next time. */
+    changed: base
+      .input(z.object({ experiment: z.string(), after: z.number().nullable() }))
+      .output(z.object({ mark: z.number(), rollouts: z.array(rolloutViewSchema) })),
     get: base.input(byId).output(rolloutDetailSchema),
     cancel: base.input(byId).output(z.object({})),
     tokens: base.input(z.object({ id: z.string(), chain: z.number() })).output(chainTokensSchema),
@@ -172,6 +176,8 @@ export const contract = {
   attach: {
     /** A base address and key for a program outside any sandbox. */
     start: base.input(z.object({ name: z.string().min(1), policy: z.string().min(1) })).output(attachedSchema),
+    /** The addresses that are open now, newest first. */
+    list: base.output(z.array(attachmentSchema)),
     counts: base.input(byId).output(attachCountsSchema),
     stop: base.input(byId).output(attachCountsSchema),
     /** How a session went, by a person. */

@@ -25,6 +25,11 @@ export interface AttachCounts {
   readonly calls: number;
 }
 
+/** An address that is open now. */
+export interface Attachment extends Omit<Attached, "key">, AttachRequest, AttachCounts {
+  readonly startedAt: number;
+}
+
 /** A person's word on how a session went. */
 export interface SessionVerdict {
   readonly status: "succeeded" | "failed";
@@ -36,6 +41,8 @@ export interface SessionVerdict {
 export interface AttachService {
   /** Rejects with WorkbenchError when the policy cannot be had. */
   start(request: AttachRequest): Promise<Attached>;
+  /** Newest first. */
+  list(): readonly Attachment[];
   counts(id: string): AttachCounts;
   /** Cancels what runs and ends its sessions. */
   stop(id: string): Promise<AttachCounts>;

@@ -4,7 +4,7 @@ import type { PolicyRegistry, ProxyAttach, Proxy as RecordingProxy, Upstream } f
 import { experimentId, idMaker, usualTokenMode } from "../rollouts/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
 import { rebuildTrajectories, trajectoryTotals } from "../trajectories/index.ts";
-import type { AttachCounts, AttachRequest, AttachService, SessionVerdict } from "./contract.ts";
+import type { AttachCounts, Attached, AttachRequest, AttachService, SessionVerdict } from "./contract.ts";
 import { recordCorrection } from "./corrections.ts";
 import { sessionRecord } from "./session-record.ts";
 
@@ -15,6 +15,7 @@ export interface AttachParts {
 }
 
 interface Running {
+  readonly told: Omit<Attached, "key"> & AttachRequest & { readonly startedAt: number };
   readonly experiment: string;
   readonly upstream: Upstream;
   readonly proxied: ProxyAttach;
@@ -44,10 +45,11 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
       return rollout;
     };
     const proxied = await proxy.openAttach({ id, upstream, tokenMode: usualTokenMode(upstream), openSession });
-    running.set(id, { experiment, upstream, proxied });
     const origin = `http://${proxy.address}${proxied.path}`;
     const baseUrl = `${origin}/v1`;
-    return { id, experiment, key: proxied.key, baseUrl, dialects: { chat: baseUrl, responses: baseUrl, messages: origin, gemini: origin } };
+    const attached = { id, experiment, baseUrl, dialects: { chat: baseUrl, responses: baseUrl, messages: origin, gemini: origin } };
+    running.set(id, { told: { ...attached, name, policy, startedAt: now }, experiment, upstream, proxied });
+    return { ...attached, key: proxied.key };
   }
 
   function counts(id: string): AttachCounts {
@@ -64,6 +66,7 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
 
   return {
     start,
+    list: () => [...running].map(([id, { told }]) => ({ ...told, ...counts(id) })).reverse(),
     counts,
     async stop(id) {
       const counted = counts(id);

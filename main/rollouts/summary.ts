@@ -14,7 +14,7 @@ export function summarise(rollouts: readonly RolloutRecord[]): readonly SummaryR
 }
 
 /** The rewards that say something about the policy, by task. */
-export function fairRewards(rollouts: readonly RolloutRecord[]): readonly ClusteredValue[] {
+export function fairRewards(rollouts: readonly Pick<RolloutRecord, "outcome" | "reward" | "taskName">[]): readonly ClusteredValue[] {
   return rollouts.flatMap(({ outcome, reward, taskName }) =>
     outcome !== null && reward !== null && isPolicysDoing(outcome) ? [{ cluster: taskName, value: reward }] : [],
   );

@@ -83,7 +83,7 @@ async function lists(note: (line: string) => void): Promise<readonly BenchmarkRo
     const comparison = (name: string, aim: string, read: () => unknown) =>
       compare({ name, unit: "ms", aim, measure: () => milliseconds(read), reference: parse });
     return [
-      await comparison("list of experiments with their sums", "≤ 50 ms", () => store.experimentSummaries()),
+      await comparison("sums of an experiment", "≤ 50 ms", () => store.experimentSummary("e")),
       await comparison(`list of ${listed.rollouts} rollouts`, "≤ 100 ms", () => store.rolloutsOf("e")),
       await comparison(`calls of one rollout of ${listed.callsPerRollout}`, "≤ 10 ms", () => store.callsOf("r700")),
       await comparison("newest 200 events", "≤ 10 ms", () => store.eventsAfter(store.lastSequence() - 200, 200, { experimentId: "e" })),

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ContentPart, Message } from "../../../engine/conversation/index.ts";
+import { correctionsOf, isSession } from "../../attach/index.ts";
 import { WorkbenchError } from "../../errors.ts";
 import { readCall } from "../../proxy/index.ts";
 import type { CallRecord, Store } from "../../store/index.ts";
@@ -120,6 +121,7 @@ function callDetail(store: Store, call: CallRecord): CallDetail {
       ) ?? [],
     sampling: { ...conversation?.sampling },
     answer: answer === null ? null : messageView(answer.message),
+    correction: correctionOf(store, call),
     requestHeaders: { ...call.requestHeaders },
     bodies: {
       request: size("request"),
@@ -128,6 +130,11 @@ function callDetail(store: Store, call: CallRecord): CallDetail {
       upstreamResponse: size("upstreamResponse"),
     },
   };
+}
+
+function correctionOf(store: Store, call: CallRecord): string | null {
+  const rollout = store.rollout(call.rolloutId);
+  return rollout !== null && isSession(rollout) ? (correctionsOf(store, rollout.id).get(call.id) ?? null) : null;
 }
 
 function messageView(message: Message): MessageView {

@@ -3,8 +3,9 @@ import { WorkbenchError } from "../../errors.ts";
 import { importFrom } from "../../imports/index.ts";
 import { importRecording } from "../../store/index.ts";
 import type { WorkbenchParts } from "../context.ts";
+import { createExperimentList } from "../experiment-list.ts";
 import type { contractImplementer } from "../implementer.ts";
-import { experimentView, rolloutView } from "../present.ts";
+import { rolloutView } from "../present.ts";
 import { experimentSpecSchema } from "../views.ts";
 import { streamWork } from "../work-stream.ts";
 
@@ -12,14 +13,15 @@ const recordingSetting = "bundled-recording";
 
 export function experimentHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {
   const { store, rollouts } = parts;
+  const experiments = createExperimentList(store);
   const required = (id: string) => {
     const record = store.experiment(id);
     if (record === null) throw new WorkbenchError("not-found", `There is no experiment ${id}.`, "See `openforge runs list`.");
     return record;
   };
   return {
-    list: os.experiments.list.handler(() => store.experiments().map((record) => experimentView(record, store.rolloutsOf(record.id)))),
-    get: os.experiments.get.handler(({ input }) => experimentView(required(input.id), store.rolloutsOf(input.id))),
+    list: os.experiments.list.handler(() => experiments.all()),
+    get: os.experiments.get.handler(({ input }) => experiments.view(required(input.id))),
     result: os.experiments.result.handler(({ input }) => ({
       experiment: required(input.id).id,
       rollouts: store.rolloutsOf(input.id).map((record) => rolloutView(record, Date.now())),

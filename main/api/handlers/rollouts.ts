@@ -1,4 +1,5 @@
 import type { Tokenizer } from "../../../engine/tokenizers/index.ts";
+import { correctionsOf, isSession } from "../../attach/index.ts";
 import { WorkbenchError } from "../../errors.ts";
 import { policyTokenizer } from "../../proxy/index.ts";
 import type { RolloutRecord, Store } from "../../store/index.ts";
@@ -19,6 +20,11 @@ export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, part
   };
   return {
     list: os.rollouts.list.handler(({ input }) => store.rolloutsOf(input.experiment).map((record) => rolloutView(record, Date.now()))),
+    changed: os.rollouts.changed.handler(({ input: { experiment, after } }) => {
+      const mark = store.rolloutMark(experiment);
+      const changed = store.rolloutsOf(experiment, after ?? undefined);
+      return { mark, rollouts: changed.map((record) => rolloutView(record, Date.now())) };
+    }),
     get: os.rollouts.get.handler(({ input }) => rolloutDetail(parts, required(input.id))),
     cancel: os.rollouts.cancel.handler(async ({ input }) => {
       await rollouts.cancelRollout(required(input.id).id);
@@ -54,6 +60,7 @@ function rolloutDetail({ store }: WorkbenchParts, record: RolloutRecord): Rollou
     ...rolloutView(record, Date.now()),
     calls: store.callsOf(record.id).map((call) => callView(store, call, reconstruction.chainOfCall.get(call.index) ?? null)),
     chains: reconstruction.chains.map(({ calls, tokens, trained, breakCause }) => ({ calls: [...calls], tokens, trained, breakCause })),
+    corrected: isSession(record) ? [...correctionsOf(store, record.id).keys()] : [],
     group: group.map((other) => ({ id: other.id, status: other.outcome?.status ?? null, reward: other.reward })),
   };
 }

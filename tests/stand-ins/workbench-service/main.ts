@@ -163,6 +163,10 @@ const router = os.router({
   },
   rollouts: {
     list: os.rollouts.list.handler(({ input }) => shown.find((each) => each.experiment.id === input.experiment)?.rollouts ?? []),
+    changed: os.rollouts.changed.handler(({ input }) => ({
+      mark: 1,
+      rollouts: shown.find((each) => each.experiment.id === input.experiment)?.rollouts ?? [],
+    })),
     get: os.rollouts.get.handler(({ input }) => {
       const rollout = find(input.id);
       const calls = sampleCalls(rollout);
@@ -176,6 +180,7 @@ const router = os.router({
         ...rollout,
         calls,
         chains,
+        corrected: [],
         group: (group.some((each) => each.id === rollout.id) ? group : [rollout, ...group.slice(1)]).map(({ id, status, reward }) => ({
           id,
           status,

@@ -7,6 +7,7 @@ export function sampleAttach(os: ReturnType<typeof implement<typeof contract>>) 
   const dialects = { chat: `${base}/v1`, responses: `${base}/v1`, messages: base, gemini: base };
   return {
     start: os.attach.start.handler(() => ({ id: "a-1", experiment: "e-9", key: "key", baseUrl: dialects.chat, dialects })),
+    list: os.attach.list.handler(() => []),
     counts: os.attach.counts.handler(() => ({ sessions: 0, calls: 0 })),
     stop: os.attach.stop.handler(() => ({ sessions: 0, calls: 0 })),
     grade: os.attach.grade.handler(() => ({})),

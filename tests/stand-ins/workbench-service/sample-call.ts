@@ -49,6 +49,7 @@ export function sampleDetail(calls: readonly CallView[], call: CallView): CallDe
   };
   return {
     ...call,
+    correction: null,
     messages: [
       plain("system", "You are a careful engineer. Use the bash tool. Answer with one command at a time and say when you are done.\n".repeat(6)),
       plain("user", "The database data/app.db was not closed. Recover the orders table into new.db; every order must survive, by id and total."),
