@@ -53,7 +53,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
       userFolder: join(options.dataFolder, "harnesses"),
       cacheFolder: join(cache, "harnesses"),
     });
-    const sandboxes = sandboxProviders({ stateFolder: join(options.dataFolder, "sandboxes") });
+    const sandboxes = sandboxProviders({ stateFolder: join(options.dataFolder, "sandboxes"), socketFolder: runtime });
     const rollouts = createRolloutService({
       store,
       proxy,

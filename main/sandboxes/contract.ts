@@ -77,6 +77,8 @@ export interface SandboxRequest {
   readonly ownerId: string;
   readonly image: SandboxImage;
   readonly network: NetworkPolicy;
+  /** What `useNetwork` may be asked for later; the box is made so that it can. Default: none. */
+  readonly laterNetworks?: readonly NetworkPolicy[];
   /** Hears of every connection through the egress proxy, of refused ones too. */
   readonly onConnection?: (connection: EgressConnection) => void;
   readonly limits: SandboxLimits;
@@ -193,6 +195,11 @@ export interface Sandbox {
   exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult>;
   /** Starts a program that is talked to while it runs; it ends with `killAll` or the sandbox. Absent in a kind that cannot hold one. */
   start?(request: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram>;
+  /**
+   * From now on this network and no other; what was open through the old one ends. One of the request's networks, else it rejects. Call it
+   * when nothing of the agent's runs.
+   */
+  useNetwork(network: NetworkPolicy): Promise<void>;
   /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */
   killAll(): Promise<void>;
   /** Ends everything and removes all traces. Safe to call twice; rejects when it could not (an engine that is gone): the reaper then does it. */

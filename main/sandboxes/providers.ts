@@ -1,6 +1,8 @@
+import { tmpdir } from "node:os";
 import { WorkbenchError } from "../errors.ts";
 import type { SandboxKind, SandboxProvider } from "./contract.ts";
 import { dockerProvider } from "./docker/docker-provider.ts";
+import { machineResolver, type Resolve } from "./egress/destination.ts";
 import { localProvider } from "./local/local-provider.ts";
 import { unisolatedProvider } from "./unisolated/unisolated-provider.ts";
 
@@ -9,12 +11,18 @@ export interface SandboxProvidersOptions {
   readonly stateFolder: string;
   /** Docker's socket. Default: `DOCKER_HOST` when it names a socket, else `/var/run/docker.sock`. */
   readonly dockerSocket?: string;
+  /** Short folder for sockets, which is emptied when the service starts. Default: folders below the system's temporary one. */
+  readonly socketFolder?: string;
+  /** How the egress proxy finds addresses. Default: this machine's resolver. */
+  readonly resolve?: Resolve;
 }
 
 /** Every kind of sandbox of this machine. Making a provider starts nothing. */
 export function sandboxProviders(options: SandboxProvidersOptions): Readonly<Record<SandboxKind, SandboxProvider>> {
-  const local = { ...localProvider(options.stateFolder), fallback: unisolatedProvider(options.stateFolder) };
-  return { local, docker: dockerProvider(options.dockerSocket), kubernetes: refusingProvider("kubernetes") };
+  const { stateFolder, resolve = machineResolver } = options;
+  const local = { ...localProvider(stateFolder, resolve), fallback: unisolatedProvider(stateFolder) };
+  const docker = dockerProvider({ socketPath: options.dockerSocket, socketFolder: options.socketFolder ?? tmpdir(), resolve });
+  return { local, docker, kubernetes: refusingProvider("kubernetes") };
 }
 
 function refusingProvider(kind: SandboxKind): SandboxProvider {

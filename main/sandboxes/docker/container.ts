@@ -9,7 +9,7 @@ import { runInside } from "./docker-exec.ts";
 import { answered, lostOr, reasonOf, statusOf } from "./engine.ts";
 import { FrameReader } from "./frames.ts";
 import { type ImageFacts, nodeMount } from "./image-facts.ts";
-import { forwarderSource, forwarderUser, insideSocket, killAllSource } from "./inside-programs.ts";
+import { forwarderSource, forwarderUser, killAllSource, type Link } from "./inside-programs.ts";
 import { ensurePublicNetwork } from "./networks.ts";
 
 export const ownerLabel = "openforge.owner";
@@ -24,30 +24,44 @@ const ownShare = { memoryMb: 64, processes: 16 };
 const installerCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
 const defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-export async function createContainer(
-  docker: Docker,
-  request: SandboxRequest,
-  facts: ImageFacts,
-  harnessFolder: string | null,
-): Promise<Docker.Container> {
+export interface ContainerPlan {
+  readonly request: SandboxRequest;
+  readonly facts: ImageFacts;
+  readonly harnessFolder: string | null;
+  readonly links: readonly Link[];
+  /** Variables of every command, beside the image's. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Whether a box may ever reach the outside by itself: only then can packages be installed there. */
+export const isEverPublic = ({ network, laterNetworks = [] }: SandboxRequest): boolean =>
+  [network, ...laterNetworks].some(({ mode }) => mode === "public");
+
+export async function createContainer(docker: Docker, plan: ContainerPlan): Promise<Docker.Container> {
+  const { request, facts, harnessFolder, links } = plan;
   const { limits, network } = request;
+  const installs = isEverPublic(request);
   const memory = ((limits.memoryMb ?? defaultLimits.memoryMb) + ownShare.memoryMb) * 1024 ** 2;
   const mounts: Docker.MountSettings[] = [nodeMount()];
   if (harnessFolder !== null) mounts.push({ Type: "bind", Source: harnessFolder, Target: insidePaths.harness, ReadOnly: true });
-  if (request.proxySocket !== null) mounts.push({ Type: "bind", Source: request.proxySocket, Target: insideSocket });
+  for (const { hostSocket, insideSocket } of links) mounts.push({ Type: "bind", Source: hostSocket, Target: insideSocket });
   const searchPath = facts.environment.PATH ?? defaultSearchPath;
   try {
     const networkMode = network.mode === "public" ? await answered(ensurePublicNetwork(docker)) : "none";
     const creation = docker.createContainer({
       name: `openforge-${randomBytes(6).toString("hex")}`,
       Image: facts.id,
-      Entrypoint: [insidePaths.node, "-e", forwarderSource, request.proxySocket === null ? "idle" : "link"],
+      Entrypoint: [insidePaths.node, "-e", forwarderSource, ...links.map((link) => JSON.stringify(link))],
       Cmd: [],
       // Commands have no capability that the main process was not given at its start; as root it lays down its own user at once.
-      User: network.mode === "public" ? "0:0" : `${forwarderUser}:${forwarderUser}`,
+      User: installs ? "0:0" : `${forwarderUser}:${forwarderUser}`,
       WorkingDir: "/",
       Hostname: "sandbox",
-      Env: [`PATH=${searchPath}:/opt/openforge/bin`, `LANG=${facts.environment.LANG ?? "C.UTF-8"}`],
+      Env: Object.entries({
+        ...plan.variables,
+        PATH: `${plan.variables.PATH ?? searchPath}:/opt/openforge/bin`,
+        LANG: plan.variables.LANG ?? facts.environment.LANG ?? "C.UTF-8",
+      }).map(([name, value]) => `${name}=${value}`),
       AttachStdout: true,
       AttachStderr: true,
       Labels: { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId },
@@ -56,7 +70,7 @@ export async function createContainer(
         Mounts: mounts,
         NetworkMode: networkMode,
         CapDrop: ["ALL"],
-        CapAdd: network.mode === "public" ? installerCapabilities : [],
+        CapAdd: installs ? installerCapabilities : [],
         SecurityOpt: ["no-new-privileges"],
         Memory: memory,
         MemorySwap: memory,

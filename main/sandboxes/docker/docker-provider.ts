@@ -4,12 +4,14 @@ import { posix } from "node:path";
 import type Docker from "dockerode";
 import { WorkbenchError } from "../../errors.ts";
 import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import type { Resolve } from "../egress/destination.ts";
 import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
 import { baseImage } from "./base-image.ts";
-import { ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
+import { isEverPublic, ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
 import { DockerSandbox } from "./docker-sandbox.ts";
+import { openEgressLink } from "./egress-link.ts";
 import { answered, connectEngine, type Engine, requireEngine } from "./engine.ts";
 import { examineImage, type ImageFacts } from "./image-facts.ts";
 import { ImageSource } from "./images.ts";
@@ -20,7 +22,14 @@ interface Connected extends Engine {
   readonly facts: Map<string, Promise<ImageFacts>>;
 }
 
-export function dockerProvider(socketPath: string | undefined): SandboxProvider {
+export interface DockerProviderOptions {
+  readonly socketPath: string | undefined;
+  /** Of the egress proxies' sockets. */
+  readonly socketFolder: string;
+  readonly resolve: Resolve;
+}
+
+export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProviderOptions): SandboxProvider {
   let connected: Connected | null = null;
   const connect = (): Connected => {
     if (connected === null) {
@@ -36,6 +45,7 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
     const engine = connect();
     const version = await requireEngine(engine);
     if (request.proxySocket !== null) await openToForwarder(request.proxySocket);
+    if (request.image.kind === "compose") throw unavailable("Compose projects cannot be run yet.", "Use a task with a Dockerfile.");
     const id = await engine.images.resolve(request.image, onProgress, signal);
     const facts = await factsOf(engine, id, { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId });
     signal?.throwIfAborted();
@@ -45,6 +55,7 @@ export function dockerProvider(socketPath: string | undefined): SandboxProvider 
       facts,
       isolation: isolationOf(request, await seccompOf(engine)),
       fingerprint: fingerprintOf(facts, version),
+      egress: await openEgressLink(request, socketFolder, resolve),
     });
   };
 
@@ -98,12 +109,6 @@ function refuseWhatItCannot(request: SandboxRequest): void {
   if (process.platform !== "linux") {
     throw unavailable("Docker sandboxes need Linux on this machine itself.", "Run the workbench on Linux (or in WSL2).");
   }
-  if (request.network.mode === "allowlist") {
-    throw unavailable(
-      "This version of the workbench cannot hold a container to a list of hosts.",
-      "Give the task the network mode no-network or public.",
-    );
-  }
   const workdir = posix.normalize(request.workdir);
   if (!workdir.startsWith("/"))
     throw new WorkbenchError("sandbox", `The working folder ${request.workdir} is no absolute path.`, "Name one such as /app.");
@@ -149,14 +154,16 @@ async function proveIt(engine: Connected, create: SandboxProvider["create"]): Pr
   }
 }
 
-function isolationOf({ network, limits }: SandboxRequest, seccomp: string): IsolationReport {
-  const open = network.mode === "public";
+function isolationOf(request: SandboxRequest, seccomp: string): IsolationReport {
+  const { network, laterNetworks = [], limits } = request;
+  const open = isEverPublic(request);
+  const listed = [network, ...laterNetworks].some(({ mode }) => mode === "allowlist");
   const cpus = limits.cpus === undefined ? "CPU not limited" : `${limits.cpus} CPUs`;
   return {
     files: "a container's own file system from an image; of this machine only the harness and Node, read-only, and the proxy's socket",
     network: open
       ? "outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are"
-      : "none but a loopback; no way out but the model's port",
+      : `none but a loopback; no way out but the model's port${listed ? " and a proxy for the hosts that the task lists" : ""}`,
     processes: `own PID, IPC and host-name namespaces; no new privileges; ${seccomp}; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
     limits: `cgroup, the whole box: ${limits.memoryMb ?? defaultLimits.memoryMb} MB of memory without swap, ${limits.processes ?? defaultLimits.processes} processes, ${cpus}, disk not limited`,
   };

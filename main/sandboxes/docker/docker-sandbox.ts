@@ -3,7 +3,18 @@ import { posix } from "node:path";
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
 import tar from "tar-fs";
-import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxRequest, UploadEntry } from "../contract.ts";
+import type {
+  DirectFiles,
+  ExecRequest,
+  ExecResult,
+  HarnessMount,
+  IsolationReport,
+  NetworkPolicy,
+  Sandbox,
+  SandboxRequest,
+  UploadEntry,
+} from "../contract.ts";
+import { listedHosts, proxyVariables } from "../egress/proxy-variables.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
@@ -11,15 +22,17 @@ import { makeFolder as makePlace, type Place, withFolder } from "../host-files/b
 import { directFiles } from "../host-files/direct-files.ts";
 import type { ProcessIdentity } from "../host-processes.ts";
 import { modelBaseHost } from "../proxy-link.ts";
-import { sandboxError, sandboxLost } from "../sandbox-error.ts";
+import { sandboxError, sandboxLost, unavailable } from "../sandbox-error.ts";
 import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
 import { absoluteInside } from "../transfer-limits.ts";
-import { createContainer, emptyContainer, removeContainer, startContainer } from "./container.ts";
+import { createContainer, emptyContainer, isEverPublic, removeContainer, startContainer } from "./container.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
+import type { EgressLink } from "./egress-link.ts";
 import { answered, lostOr, statusOf } from "./engine.ts";
 import { endStrangers, reachableProcess, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
-import { outOfMemorySource } from "./inside-programs.ts";
+import { egressLink, modelLink, outOfMemorySource } from "./inside-programs.ts";
+import { switchPublic } from "./networks.ts";
 import { withStagedEntries } from "./staged-entries.ts";
 
 export interface DockerSandboxOptions {
@@ -28,6 +41,8 @@ export interface DockerSandboxOptions {
   readonly facts: ImageFacts;
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
+  /** Null when no network of the request is a list of hosts. Closed by the sandbox. */
+  readonly egress: EgressLink | null;
 }
 
 export class DockerSandbox implements Sandbox {
@@ -42,12 +57,14 @@ export class DockerSandbox implements Sandbox {
   #ended: Promise<void> | null = null;
   #ours: ReadonlySet<string> = new Set();
   #outOfMemoryKills = 0;
+  #isPublic: boolean;
   /** First process by which the files are reached; null where they are not. */
   #reached: ProcessIdentity | null = null;
 
   constructor(options: DockerSandboxOptions) {
     this.#options = options;
     this.isolation = options.isolation;
+    this.#isPublic = options.request.network.mode === "public";
     this.fingerprint = options.fingerprint;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
   }
@@ -113,6 +130,18 @@ export class DockerSandbox implements Sandbox {
     return copyOut(this.#reached, absoluteInside(insidePath), hostPath);
   }
 
+  async useNetwork(network: NetworkPolicy): Promise<void> {
+    const { docker, egress, request } = this.#options;
+    const isPublic = network.mode === "public";
+    if ((network.mode === "allowlist" && egress === null) || (isPublic && !isEverPublic(request))) {
+      throw unavailable(`The container was not made for the network mode ${network.mode}.`, "Name it when the sandbox is created.");
+    }
+    egress?.allow(listedHosts(network));
+    const container = await this.#container();
+    if (isPublic !== this.#isPublic) await answered(switchPublic(docker, container, isPublic));
+    this.#isPublic = isPublic;
+  }
+
   async killAll(): Promise<void> {
     if (this.#started === null) return;
     const container = await this.#container();
@@ -138,6 +167,7 @@ export class DockerSandbox implements Sandbox {
 
   async #end(): Promise<void> {
     const container = await this.#started?.catch(() => null);
+    await this.#options.egress?.close();
     if (container) await removeContainer(container);
   }
 
@@ -148,8 +178,15 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #start(): Promise<Docker.Container> {
-    const { docker, request, facts } = this.#options;
-    const container = await createContainer(docker, request, facts, this.#harness?.hostFolder ?? null);
+    const { docker, request, facts, egress } = this.#options;
+    const container = await createContainer(docker, {
+      ...{ request, facts, harnessFolder: this.#harness?.hostFolder ?? null },
+      links: [
+        ...(request.proxySocket === null ? [] : [modelLink(request.proxySocket)]),
+        ...(egress === null ? [] : [egressLink(egress.socket, false)]),
+      ],
+      variables: egress === null ? {} : proxyVariables(),
+    });
     try {
       this.#ours = await startContainer(container);
       this.#reached = await reachableProcess(container);

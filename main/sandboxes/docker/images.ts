@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import type { SandboxImage } from "../contract.ts";
+import type { SingleImage } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { baseImage, ensureBaseImage } from "./base-image.ts";
 import { reasonOf, statusOf } from "./engine.ts";
@@ -12,6 +12,16 @@ import { readProgress } from "./progress.ts";
 import { SharedWork } from "./shared-work.ts";
 
 type Report = (line: string) => void;
+
+export interface ImageBuild {
+  readonly contextFolder: string;
+  /** Relative to the context. */
+  readonly dockerfile: string;
+  readonly args: Readonly<Record<string, string>>;
+  /** Stage that is the image; null = the last. */
+  readonly target: string | null;
+  readonly timeoutMs: number;
+}
 
 /** Names under this prefix exist on this machine only; nobody else's image of that name is ever pulled. */
 const ownPrefix = "openforge/";
@@ -25,10 +35,10 @@ export class ImageSource {
   }
 
   /** Id of the image (`sha256:…`), present when this resolves. */
-  async resolve(image: SandboxImage, report: Report, signal: AbortSignal | undefined): Promise<string> {
+  async resolve(image: SingleImage, report: Report, signal: AbortSignal | undefined): Promise<string> {
     if (image.kind === "host") return this.#named(baseImage, report, signal);
     if (image.kind === "image") return this.#named(image.reference, report, signal);
-    return this.#built(image.contextFolder, image.timeoutMs, report, signal);
+    return this.build({ ...image, dockerfile: "Dockerfile", args: {}, target: null }, report, signal);
   }
 
   async #named(reference: string, report: Report, signal: AbortSignal | undefined): Promise<string> {
@@ -53,15 +63,16 @@ export class ImageSource {
     });
   }
 
-  async #built(contextFolder: string, timeoutMs: number, report: Report, signal: AbortSignal | undefined): Promise<string> {
-    const bases = await baseReferences(contextFolder);
+  /** Id of what is built, once for the same content. */
+  async build(build: ImageBuild, report: Report, signal: AbortSignal | undefined): Promise<string> {
+    const bases = await baseReferences(build);
     if (bases.includes(baseImage)) await this.#named(baseImage, report, signal);
     const known = await Promise.all(bases.map(async (base) => `${base} ${(await this.#find(base)) ?? ""}`));
-    const tag = `openforge/task:${(await contextKey(contextFolder, known)).slice(0, 24)}`;
+    const tag = `openforge/task:${(await contextKey(build, known)).slice(0, 24)}`;
     const found = await this.#find(tag);
     if (found !== null) return found;
     return this.#work.share(tag, report, signal, async (tell, stop) => {
-      await buildImage(this.#docker, contextFolder, tag, timeoutMs, tell, stop);
+      await buildImage(this.#docker, build, tag, tell, stop);
       return this.#required(tag);
     });
   }
@@ -98,13 +109,17 @@ async function pullImage(docker: Docker, reference: string, report: Report, sign
   }
 }
 
-async function buildImage(docker: Docker, contextFolder: string, tag: string, timeoutMs: number, report: Report, signal: AbortSignal): Promise<void> {
+async function buildImage(docker: Docker, build: ImageBuild, tag: string, report: Report, signal: AbortSignal): Promise<void> {
+  const { contextFolder, dockerfile, args, target, timeoutMs } = build;
   const limit = AbortSignal.timeout(timeoutMs);
   report(`Building ${contextFolder}`);
   try {
     const source = { context: contextFolder, src: await readdir(contextFolder) };
     const stream = await docker.buildImage(source, {
       t: tag,
+      dockerfile,
+      ...(Object.keys(args).length === 0 ? {} : { buildargs: args }),
+      ...(target === null ? {} : { target }),
       forcerm: true,
       labels: { "openforge.task-image": "1" },
       abortSignal: AbortSignal.any([signal, limit]),
@@ -139,17 +154,19 @@ async function buildImage(docker: Docker, contextFolder: string, tag: string, ti
 }
 
 /** Images named in FROM lines; build stages and arguments are left to the builder. */
-async function baseReferences(contextFolder: string): Promise<readonly string[]> {
-  const text = await readFile(join(contextFolder, "Dockerfile"), "utf8").catch(() => {
-    throw sandboxError("image-build", `There is no Dockerfile in ${contextFolder}.`, "Add one, or name an image.");
+async function baseReferences({ contextFolder, dockerfile }: ImageBuild): Promise<readonly string[]> {
+  const text = await readFile(join(contextFolder, dockerfile), "utf8").catch(() => {
+    throw sandboxError("image-build", `There is no ${dockerfile} in ${contextFolder}.`, "Add one, or name an image.");
   });
   const names = [...text.matchAll(/^\s*FROM\s+(?:--\S+\s+)*(\S+)/gim)].map(([, name]) => name ?? "");
   return [...new Set(names.filter((name) => name !== "scratch" && !name.includes("$")))];
 }
 
-/** Digest of everything that goes into a build: names, modes, links and content of the context, and the base images as they are now. */
-async function contextKey(contextFolder: string, bases: readonly string[]): Promise<string> {
+/** Digest of everything that goes into a build: its settings, names, modes, links and content of the context, and the base images as they are now. */
+async function contextKey({ contextFolder, dockerfile, args, target }: ImageBuild, bases: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
+  const isPlain = dockerfile === "Dockerfile" && target === null && Object.keys(args).length === 0;
+  if (!isPlain) hash.update(`settings ${JSON.stringify([dockerfile, target, Object.entries(args).sort()])}\n`);
   for (const base of [...bases].sort()) hash.update(`from ${base}\n`);
   const walk = async (folder: string, name: string): Promise<void> => {
     const stat = await lstat(folder);

@@ -1,37 +1,63 @@
 /** Small programs of ours that run inside containers, by the Node that we bring; passed as text, by `node -e`. Each says one line. */
+import { egressPort } from "../egress/proxy-variables.ts";
 import { modelPort } from "../proxy-link.ts";
 
-/** Where the rollout's proxy socket appears inside. */
-export const insideSocket = "/run/openforge/model.sock";
+/** A port inside and the socket that its connections go to. */
+export interface Link {
+  readonly port: number;
+  /** Where it listens: the loopback, or every address of the container. */
+  readonly address: "127.0.0.1" | "0.0.0.0";
+  readonly hostSocket: string;
+  readonly insideSocket: string;
+}
+
+export const modelLink = (hostSocket: string): Link => ({
+  port: modelPort,
+  address: "127.0.0.1",
+  hostSocket,
+  insideSocket: "/run/openforge/model.sock",
+});
+
+/** `shared`: other services of the box's project go out by it, too. */
+export const egressLink = (hostSocket: string, shared: boolean): Link => ({
+  port: egressPort,
+  address: shared ? "0.0.0.0" : "127.0.0.1",
+  hostSocket,
+  insideSocket: "/run/openforge/egress.sock",
+});
 
 /** User number of the main process: no account has it, and without the right to signal others' processes nobody inside can end it. */
 export const forwarderUser = 65_531;
 
 /**
- * Main process of every container: says when it is ready, keeps the container alive and, with a socket, carries the model's port to it.
+ * Main process of every container: says when it is ready, keeps the container alive and carries ports to sockets (arguments: links, as JSON).
  */
 export const forwarderSource = `
 const net = require("node:net");
-const ready = () => console.log("ready");
+const links = process.argv.slice(1).map((link) => JSON.parse(link));
+let waiting = links.length;
+const ready = () => {
+  waiting -= 1;
+  if (waiting < 1) console.log("ready");
+};
 if (process.getuid() === 0) {
   process.setgroups([]);
   process.setgid(${forwarderUser});
   process.setuid(${forwarderUser});
 }
 process.on("uncaughtException", (error) => console.error(error.message));
-if (process.argv[1] === "link") {
+for (const { port, address, insideSocket } of links) {
   net.createServer({ allowHalfOpen: true }, (inside) => {
-    const outside = net.connect({ path: ${JSON.stringify(insideSocket)}, allowHalfOpen: true });
+    const outside = net.connect({ path: insideSocket, allowHalfOpen: true });
     for (const [from, to] of [[inside, outside], [outside, inside]]) {
       from.on("error", () => to.destroy());
       from.on("close", () => { if (!from.readableEnded) to.destroy(); });
       from.pipe(to);
     }
-  }).listen(${modelPort}, "127.0.0.1", 511, ready);
-} else {
-  setInterval(() => undefined, 1 << 30);
-  ready();
+  }).listen(port, address, 511, ready);
 }
+setInterval(() => undefined, 1 << 30);
+if (links.length === 0) ready();
 `;
 
 /** Sends SIGKILL to everything that its user may signal, but itself and the first process. */

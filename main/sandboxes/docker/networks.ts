@@ -1,6 +1,6 @@
 import type Docker from "dockerode";
 import { sandboxError } from "../sandbox-error.ts";
-import { reasonOf, statusOf } from "./engine.ts";
+import { lostOr, reasonOf, statusOf } from "./engine.ts";
 
 const publicNetwork = "openforge-public";
 
@@ -25,6 +25,19 @@ export async function ensurePublicNetwork(docker: Docker): Promise<string> {
     if (statusOf(error) !== 409) throw noNetwork(error);
   }
   return publicNetwork;
+}
+
+/** Moves a running container of `network none` to the outside or back. */
+export async function switchPublic(docker: Docker, container: Docker.Container, isPublic: boolean): Promise<void> {
+  try {
+    const [from, to] = isPublic ? ["none", await ensurePublicNetwork(docker)] : [publicNetwork, "none"];
+    await docker.getNetwork(from).disconnect({ Container: container.id, Force: true });
+    await docker.getNetwork(to).connect({ Container: container.id });
+  } catch (error) {
+    throw lostOr(error, (reason) =>
+      sandboxError("setup-failed", `Docker cannot give the container another network: ${reason}.`, "Check Docker's log."),
+    );
+  }
 }
 
 function noNetwork(error: unknown): Error {

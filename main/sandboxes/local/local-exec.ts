@@ -21,6 +21,8 @@ export interface ExecPlace {
   readonly tools: SystemTools;
   readonly namespace: Namespace;
   readonly cgroups: BoxCgroups | null;
+  /** Of every command, before its own. */
+  readonly environment: Readonly<Record<string, string>>;
   /** `prlimit` options for what no cgroup limits. */
   readonly processLimits: readonly string[];
 }
@@ -52,11 +54,11 @@ interface Start {
  * What the first process, or who entered the box, runs: a program that becomes the agent and then the command. Variables that would change
  * how that program itself runs are set only behind it.
  */
-function becomeAgent({ tools }: ExecPlace, { command, env }: Start, cwd: string): Start {
+function becomeAgent({ tools, environment }: ExecPlace, { command, env }: Start, cwd: string): Start {
   const become = [tools.unshare, "--user", "--map-user=1000", "--map-group=1000", `--wd=${cwd}`, "--"];
-  if (isHarmless(env)) return { command: [...become, ...command], env };
+  if (isHarmless(env, environment)) return { command: [...become, ...command], env };
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return { command: [...become, tools.env, "-i", ...settings, ...command], env: standardEnvironment };
+  return { command: [...become, tools.env, "-i", ...settings, ...command], env: environment };
 }
 
 function limitPrefix({ tools, processLimits }: ExecPlace): readonly string[] {
@@ -71,8 +73,8 @@ function fromOutside(place: ExecPlace, start: Start, cwd: string): Start {
 }
 
 /** Whether our own tools may run with these variables: none of them makes a program load code or look elsewhere. */
-function isHarmless(env: Readonly<Record<string, string>>): boolean {
-  return Object.entries(env).every(([name, value]) => name === markName || standardEnvironment[name] === value);
+function isHarmless(env: Readonly<Record<string, string>>, usual: Readonly<Record<string, string>>): boolean {
+  return Object.entries(env).every(([name, value]) => name === markName || usual[name] === value);
 }
 
 function ownTurn(place: ExecPlace, start: Start, cwd: string, turn: number): string {
@@ -100,7 +102,7 @@ export async function execInside(
   const killsBefore = place.cgroups?.outOfMemoryKills() ?? 0;
   const output = new KeptOutput(request.outputLimitBytes, request.onOutput);
   const mark = randomUUID();
-  const env = { ...standardEnvironment, ...request.env, [markName]: mark };
+  const env = { ...place.environment, ...request.env, [markName]: mark };
   const start = { command: request.command, env };
   const { stdin, outputLimitBytes } = request;
   const streams: Pick<LaunchRequest, "outputLimitBytes" | "onOutput"> = {
@@ -154,7 +156,7 @@ export function startInside(
   running: Set<RunningExec>,
 ): SandboxProgram {
   const mark = randomUUID();
-  const env = { ...standardEnvironment, ...request.env, [markName]: mark };
+  const env = { ...place.environment, ...request.env, [markName]: mark };
   const output = new PassThrough();
   const errors = new PassThrough();
   const launched = place.launcher.launch({

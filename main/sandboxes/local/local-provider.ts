@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import type { Resolve } from "../egress/destination.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
 import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
@@ -26,7 +27,7 @@ interface Machine {
   readonly fingerprint: Readonly<Record<string, string>>;
 }
 
-export function localProvider(stateFolder: string): SandboxProvider {
+export function localProvider(stateFolder: string, resolve: Resolve): SandboxProvider {
   const folder = join(stateFolder, "local");
   const live = new Set<LocalSandbox>();
   let machine: Promise<Machine> | null = null;
@@ -80,6 +81,7 @@ export function localProvider(stateFolder: string): SandboxProvider {
       launcher: () => openLauncher(tools),
       baseRoot,
       trash,
+      resolve,
       onEnd: (ended) => live.delete(ended),
     });
     live.add(sandbox);
@@ -144,8 +146,14 @@ function refuseWhatItCannot(request: SandboxRequest): void {
   if (process.platform !== "linux") {
     throw unavailable("The local sandbox needs Linux namespaces, which this system lacks.", "Use --sandbox docker.");
   }
-  if (request.network.mode !== "no-network") {
-    throw unavailable(`The local sandbox has no network, but the task asks for "${request.network.mode}".`, "Use --sandbox docker.");
+  if ([request.network, ...(request.laterNetworks ?? [])].some(({ mode }) => mode === "public")) {
+    throw unavailable(
+      "The local sandbox reaches no more than a list of hosts, but the task asks for the public network.",
+      'Use --sandbox docker, or give the task network_mode = "allowlist" or "no-network".',
+    );
+  }
+  if (request.image.kind === "compose") {
+    throw unavailable("The task brings a compose file: its services need Docker.", "Use --sandbox docker.");
   }
   if (request.image.kind !== "host") {
     throw unavailable("The local sandbox runs this machine's own distribution, but the task names an image.", "Use --sandbox docker.");
@@ -162,7 +170,7 @@ function isolationOf(root: CgroupRoot | null, limits: BoxLimits, storageMb: numb
   const storage = storageMb === null ? "disk not limited" : `${storageMb} MB a file, disk as a whole not limited`;
   return {
     files: `own mount namespace; read-only root with the machine's programs;${places} /app, /logs, /tests, /tmp and home are the box's own; no file of the user is visible`,
-    network: "own network namespace with a loopback; no way out but the model's port",
+    network: `own network namespace with a loopback; no way out but the model's port${hasList(request) ? " and a proxy for the hosts that the task lists" : ""}`,
     processes: "own user, PID, IPC and host-name namespaces; one unprivileged user without capabilities; nothing of the machine is visible",
     limits:
       root === null
@@ -170,6 +178,8 @@ function isolationOf(root: CgroupRoot | null, limits: BoxLimits, storageMb: numb
         : `cgroup v${root.version}, the whole box: ${limits.memoryMb} MB of memory, ${limits.processes} processes${cpus}, ${storage}`,
   };
 }
+
+const hasList = ({ network, laterNetworks = [] }: SandboxRequest): boolean => [network, ...laterNetworks].some(({ mode }) => mode === "allowlist");
 
 /** Really runs a box: the answer must come from inside, from a process that cannot write to the system. */
 async function proveIt(create: (request: SandboxRequest) => Promise<LocalSandbox>): Promise<string> {

@@ -5,11 +5,15 @@ import type {
   ExecResult,
   HarnessMount,
   IsolationReport,
+  NetworkPolicy,
   Sandbox,
   SandboxProgram,
   SandboxRequest,
   UploadEntry,
 } from "../contract.ts";
+import type { Resolve } from "../egress/destination.ts";
+import { type EgressProxy, openEgressProxy } from "../egress/egress-proxy.ts";
+import { egressPort, listedHosts, proxyVariables } from "../egress/proxy-variables.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { checkHarness } from "../harness-mount.ts";
 import { copyEntriesIn, copyIn, copyOut, writeIn } from "../host-files/box-copy.ts";
@@ -17,16 +21,17 @@ import { type FileOwner, makeFolder, withFolder } from "../host-files/box-tree.t
 import { directFiles } from "../host-files/direct-files.ts";
 import type { ProcessIdentity } from "../host-processes.ts";
 import { modelBaseHost } from "../proxy-link.ts";
-import { sandboxError, sandboxLost } from "../sandbox-error.ts";
+import { sandboxError, sandboxLost, unavailable } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import type { BaseRoot, RootShape } from "./base-root.ts";
 import { type BoxRecord, boxName, createBoxFolder, writeBoxRecord } from "./box-folder.ts";
 import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
 import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, createCgroups, removeCgroups } from "./cgroups.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
+import { type InsidePort, openInsidePort } from "./inside-port.ts";
 import type { Launcher } from "./launcher.ts";
 import { type ExecPlace, execInside, type RunningExec, standardEnvironment, startInside } from "./local-exec.ts";
-import { type ModelPort, openModelPort } from "./model-port.ts";
+import { openModelPort } from "./model-port.ts";
 import { startNamespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
 import type { Trash } from "./trash.ts";
@@ -43,11 +48,12 @@ export interface LocalSandboxOptions {
   launcher(): Promise<Launcher>;
   baseRoot(shape: RootShape): BaseRoot;
   readonly trash: Trash;
+  readonly resolve: Resolve;
   readonly onEnd: (sandbox: LocalSandbox) => void;
 }
 
 interface Started extends ExecPlace {
-  readonly modelPort: ModelPort | null;
+  readonly ports: readonly InsidePort[];
 }
 
 export class LocalSandbox implements Sandbox {
@@ -65,6 +71,8 @@ export class LocalSandbox implements Sandbox {
   readonly #cgroups: BoxCgroups | null;
   readonly #fileOwner: FileOwner;
   readonly #running = new Set<RunningExec>();
+  /** The only way out but the model; null = there never is one. */
+  readonly #egress: EgressProxy | null;
   #harness: HarnessMount | null = null;
   #started: Promise<Started> | null = null;
   #ended: Promise<void> | null = null;
@@ -76,6 +84,9 @@ export class LocalSandbox implements Sandbox {
     this.#identity = identity;
     this.#cgroups = cgroups;
     this.#fileOwner = identity.lent ? identity : null;
+    const { network, laterNetworks = [], onConnection } = options.request;
+    const listed = [network, ...laterNetworks].some(({ mode }) => mode === "allowlist");
+    this.#egress = listed ? openEgressProxy({ allowedHosts: listedHosts(network), onConnection, resolve: options.resolve }) : null;
     this.isolation = options.isolation;
     this.fingerprint = options.fingerprint;
     this.rolloutId = record.rolloutId;
@@ -128,6 +139,13 @@ export class LocalSandbox implements Sandbox {
     return execInside(place, request, cwd, this.#running, signal);
   }
 
+  async useNetwork(network: NetworkPolicy): Promise<void> {
+    if (network.mode === "public" || (network.mode === "allowlist" && this.#egress === null)) {
+      throw unavailable(`The local sandbox was not made for the network mode ${network.mode}.`, "Use --sandbox docker.");
+    }
+    this.#egress?.allow(listedHosts(network));
+  }
+
   async start({ command, env, cwd }: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram> {
     checkExecStrings({ command, ...(env === undefined ? {} : { env }) });
     return startInside(await this.#place(), { command, env: env ?? {} }, cwd ?? this.#options.request.workdir, this.#running);
@@ -169,7 +187,8 @@ export class LocalSandbox implements Sandbox {
 
   async #end(): Promise<void> {
     const started = await this.#started?.catch(() => null);
-    started?.modelPort?.close();
+    for (const port of started?.ports ?? []) port.close();
+    this.#egress?.close();
     await started?.namespace.end();
     await removeCgroups(this.#record.cgroups);
     this.#options.trash.take(this.#folder);
@@ -211,8 +230,14 @@ export class LocalSandbox implements Sandbox {
         const make = (parent: Parameters<typeof makeFolder>[0], name: string): void => makeFolder(parent, name, this.#fileOwner);
         await withFolder(namespace.init, workdir, () => undefined, { make });
       }
-      const modelPort = proxySocket === null ? null : await openModelPort(launcher, namespace.enterNetwork, proxySocket);
-      return { launcher, tools, namespace, cgroups, processLimits: [...ofProcess, ...ofFile], modelPort };
+      const { enterNetwork } = namespace;
+      const egress = this.#egress;
+      const ports = await Promise.all([
+        ...(proxySocket === null ? [] : [openModelPort(launcher, enterNetwork, proxySocket)]),
+        ...(egress === null ? [] : [openInsidePort(launcher, enterNetwork, egressPort, (socket) => egress.accept(socket))]),
+      ]);
+      const environment = { ...standardEnvironment, ...(egress === null ? {} : proxyVariables()) };
+      return { launcher, tools, namespace, cgroups, environment, processLimits: [...ofProcess, ...ofFile], ports };
     } catch (error) {
       await namespace.end();
       throw error;

@@ -6,11 +6,21 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DirectFiles, ExecRequest, ExecResult, HarnessMount, IsolationReport, Sandbox, SandboxProgram, UploadEntry } from "../contract.ts";
+import type {
+  DirectFiles,
+  ExecRequest,
+  ExecResult,
+  HarnessMount,
+  IsolationReport,
+  NetworkPolicy,
+  Sandbox,
+  SandboxProgram,
+  UploadEntry,
+} from "../contract.ts";
 import { insidePaths } from "../contract.ts";
 import { checkExecStrings } from "../exec-strings.ts";
 import { KeptOutput } from "../kept-output.ts";
-import { sandboxError } from "../sandbox-error.ts";
+import { sandboxError, unavailable } from "../sandbox-error.ts";
 import { placeOf, requirePlace } from "./places.ts";
 import { copyEntries, copyPlain, plainFiles, writePlain } from "./plain-files.ts";
 
@@ -49,6 +59,10 @@ export class UnisolatedSandbox implements Sandbox {
 
   async provide(harness: HarnessMount): Promise<void> {
     this.#harness = harness;
+  }
+
+  async useNetwork({ mode }: NetworkPolicy): Promise<void> {
+    if (mode !== "no-network") throw unavailable("Without isolation there is no network to be given.", "Use --sandbox docker.");
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
