@@ -74,3 +74,55 @@ test("a server that the harness cannot use, and a value that does not exist, are
   const odd = { ...shipped("react"), env: { A: `\${nothing}` } };
   expect(() => prepareLaunch(odd, values)).toThrow(`env A of harness react uses \${nothing}, which is not a value of a manifest.`);
 });
+
+test("each harness with MCP is given a task's servers in a file it can read", () => {
+  const remote: McpServer = {
+    name: "far",
+    transport: "streamable-http",
+    command: null,
+    args: [],
+    url: "http://box:1/mcp",
+    headers: { "X-Key": 'a"b' },
+  };
+  const json = (id: string, path: string, key: string): unknown => {
+    const { files } = prepareLaunch(shipped(id), { ...values, mcpServers: [server, remote] });
+    return (JSON.parse(files[`/home/agent/${path}`] ?? "") as Record<string, unknown>)[key];
+  };
+  const [command, args] = ["node", ["/app/serve r.mjs", 'a"b\\']];
+  expect(json("opencode", ".config/opencode/opencode.json", "mcp")).toMatchObject({
+    "lab notes": { type: "local", command: [command, ...args] },
+    far: { type: "remote", url: remote.url, headers: remote.headers },
+  });
+  expect(json("pi", ".pi/agent/mcp.json", "mcpServers")).toMatchObject({
+    "lab notes": { command, args },
+    far: { url: remote.url, headers: remote.headers },
+  });
+  expect(json("openclaw", "openclaw.json", "mcp")).toMatchObject({
+    servers: { "lab notes": { command, args }, far: { transport: "streamable-http" } },
+  });
+
+  const toml = (id: string, path: string): unknown =>
+    parse(prepareLaunch(shipped(id), { ...values, mcpServers: [server, remote] }).files[`/home/agent/${path}`] ?? "");
+  expect(toml("codex", ".codex/config.toml")).toMatchObject({
+    mcp_servers: { "lab notes": { command, args }, far: { url: remote.url, http_headers: remote.headers } },
+  });
+  expect(toml("zeroclaw", ".zeroclaw/config.toml")).toMatchObject({
+    agents: { main: { mcp_bundles: ["lab notes", "far"] } },
+    mcp_bundles: { "lab notes": { servers: ["lab notes"] }, far: { servers: ["far"] } },
+    mcp: {
+      servers: [
+        { name: "lab notes", transport: "stdio", command, args },
+        { name: "far", transport: "http", url: remote.url, headers: remote.headers },
+      ],
+    },
+  });
+});
+
+test("a harness without MCP says why, and names its folder of skills if it has one", () => {
+  const lacking = { ...values, mcpServers: [server] };
+  expect(() => prepareLaunch(shipped("mini-swe-agent"), lacking)).toThrow(
+    "Harness mini-swe-agent cannot use MCP servers (it has one tool and no MCP client), and the task brings one (lab notes).",
+  );
+  expect(prepareLaunch(shipped("mini-swe-agent"), { ...values, mcpServers: [] }).skillsFolder).toBeNull();
+  expect(prepareLaunch(shipped("codex"), values).skillsFolder).toBe("/home/agent/.agents/skills");
+});

@@ -50,12 +50,17 @@ export function prepareLaunch(manifest: HarnessManifest, given: LaunchValues): L
   const refusal = mcpRefusal(manifest, given.mcpServers);
   if (refusal !== null) throw refusal;
   const asArgument = manifest.instruction === "argument" && Buffer.byteLength(given.instruction) <= argumentLimitBytes;
-  const values = valuesOf(manifest, given, asArgument);
+  const common = valuesOf(manifest, given, asArgument);
+  const servers = serverTexts(manifest, given.mcpServers, common);
+  const values: ManifestValues = { ...common, mcpEntries: servers.join(",\n") };
   const fill = (text: string, where: string): string => fillIn(text, values, `${where} of harness ${manifest.id}`);
 
   const files: Record<string, string> = {};
   for (const [path, text] of Object.entries(manifest.files)) files[fill(path, "files")] = fill(text, `the file ${path}`);
-  appendServers(manifest, given, files, values);
+  if (manifest.mcp?.file !== undefined) {
+    const path = fill(manifest.mcp.file, "mcp.file");
+    files[path] = [files[path] ?? "", ...servers].join("");
+  }
   if (manifest.instruction === "file") files[instructionFile] = given.instruction;
 
   const env: Record<string, string> = { ...given.environment, HOME: harnessHome };
@@ -119,21 +124,20 @@ function serverJson(server: McpServer): Record<string, unknown> {
   return { type: server.transport === "sse" ? "sse" : "http", url: server.url ?? "", headers: server.headers };
 }
 
-function appendServers(manifest: HarnessManifest, given: LaunchValues, files: Record<string, string>, values: ManifestValues): void {
-  const { file, perServer } = manifest.mcp ?? {};
-  if (file === undefined || perServer === undefined) return;
-  const path = fillIn(file, values, `mcp.file of harness ${manifest.id}`);
-  for (const server of given.mcpServers) {
-    const template = perServer[server.transport];
-    if (template === undefined) continue;
+/** Each server as the manifest writes it for its transport. */
+function serverTexts({ id, mcp }: HarnessManifest, servers: readonly McpServer[], values: ManifestValues): readonly string[] {
+  return servers.flatMap((server) => {
+    const template = mcp?.perServer?.[server.transport];
+    if (template === undefined) return [];
     const ofServer: ManifestValues = {
       ...values,
       "server.name": server.name,
       "server.command": server.command ?? "",
       "server.args": server.args,
+      "server.commandLine": [server.command ?? "", ...server.args],
       "server.url": server.url ?? "",
       "server.headers": server.headers,
     };
-    files[path] = (files[path] ?? "") + fillIn(template, ofServer, `mcp.perServer of harness ${manifest.id}`);
-  }
+    return [fillIn(template, ofServer, `mcp.perServer of harness ${id}`)];
+  });
 }

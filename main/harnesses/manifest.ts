@@ -72,8 +72,9 @@ export const harnessManifestSchema = z.strictObject({
   mcp: z
     .strictObject({
       transports: z.array(z.enum(["stdio", "sse", "streamable-http"])).min(1),
-      /** Appended to `file` once a server, with `${server.name}`, `${server.command}`, `${server.args}`, `${server.url}`, `${server.headers}`. */
+      /** File to whose end the text of each server is appended. Left out: `${mcpEntries}` holds those texts, with commas between. */
       file: z.string().optional(),
+      /** The text of one server, by transport: `${server.name}`, `.command`, `.args`, `.commandLine` (both in one list), `.url`, `.headers`. */
       perServer: z.partialRecord(z.enum(["stdio", "sse", "streamable-http"]), z.string()).optional(),
     })
     .optional(),

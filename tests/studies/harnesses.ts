@@ -14,7 +14,6 @@ import { type StudyBench, withWorkbench } from "./form/workbench.ts";
 
 /** Those that a fresh machine installs in a minute or two. */
 const quick = ["react", "codex", "claude-code", "pi", "gemini-cli", "mini-swe-agent"];
-const withMcp = new Set(["react", "codex", "claude-code", "gemini-cli", "qwen-code"]);
 const starters = ["sort-downloads", "merge-contacts", "revert-commit"];
 const tasksFolder = join(import.meta.dirname, "../../resources/tasks");
 const script = (name: string): string => `scripted:${join(import.meta.dirname, "policies", `${name}.yaml`)}`;
@@ -51,7 +50,8 @@ async function solving(bench: StudyBench, harnesses: readonly string[], sandboxe
   const rows: string[][] = [];
   const promised: Finding[] = [];
   for (const harness of harnesses) {
-    const tasks = [...starters, ...(withMcp.has(harness) ? ["restock-warehouse"] : [])].map((name) => join(tasksFolder, name));
+    const { mcp } = await bench.workbench.harnesses.get(harness);
+    const tasks = [...starters, ...(mcp === undefined ? [] : ["restock-warehouse"])].map((name) => join(tasksFolder, name));
     const byKind: string[] = [];
     const all: RolloutRecord[] = [];
     for (const sandbox of sandboxes) {
