@@ -4,9 +4,10 @@ import { createInterface } from "node:readline";
 import { adapterFeeds, DecoderModel } from "../../../engine/decoding/index.ts";
 import { createAdapter, linearKinds, loraInput, weightShapes } from "../../../engine/models/index.ts";
 import type { Runtime } from "../../../engine/onnx/index.ts";
-import { memoryPlans, SequenceModel, Trainer } from "../../../engine/training/index.ts";
+import { SequenceModel, Trainer } from "../../../engine/training/index.ts";
 import { openRuntime } from "../../../main/engine-runtime/index.ts";
 import { type ModelFolder, openModelFolder } from "../../../main/models/index.ts";
+import { planOf } from "./plan.ts";
 import { type Job, tokenAt } from "./protocol.ts";
 
 type Block = () => Promise<{ readonly units: number; readonly check: number }>;
@@ -21,8 +22,7 @@ async function training(runtime: Runtime, folder: ModelFolder, job: Job & { task
   const parameters = new Map<string, Float32Array>();
   for (const [module, { a, b }] of adapter ?? []) parameters.set(loraInput.a(module), a).set(loraInput.b(module), b);
   if (adapter === null) for (const name of weightShapes(description).keys()) parameters.set(name, weights.values(name));
-  const [memory] = memoryPlans(description, false);
-  if (memory === undefined) throw new Error("there is no memory plan");
+  const memory = planOf(job.plan, description);
   const model = new SequenceModel({
     ...{ runtime, description, weightsFolder, adapter, parameters, memory, withEntropy: false, withValues: false },
     ...(adapter === null ? { weights: null, trained: "weights" as const } : { weights, trained: "adapter" as const }),

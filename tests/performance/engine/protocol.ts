@@ -1,5 +1,7 @@
 /** What the peers of the engine's benchmarks are told and answer: a job as JSON on the command line, then a JSON line for each line "go". */
 
+import type { PlanKind } from "./plan.ts";
+
 interface Shared {
   /** Hugging Face folder of the model. */
   readonly folder: string;
@@ -11,8 +13,8 @@ interface Shared {
 }
 
 export type Job =
-  /** A block is a whole step: forward, backward, clipping, AdamW. */
-  | (Shared & { readonly task: "training"; readonly rows: number; readonly width: number })
+  /** A block is a whole step: forward, backward, clipping, AdamW. `plan` says how the engine's peer spends memory. */
+  | (Shared & { readonly task: "training"; readonly rows: number; readonly width: number; readonly plan: PlanKind })
   /** A block is `steps` tokens for each lane behind a prompt of `prompt` tokens. */
   | (Shared & { readonly task: "decoding"; readonly lanes: number; readonly prompt: number; readonly steps: number })
   /** A block reads one prompt into an empty cache. */

@@ -5,12 +5,12 @@ import type { Measured, PeerKind } from "./peers.ts";
 const references = { eager: "PyTorch eager", compiled: "torch.compile" } as const;
 type Reference = keyof typeof references;
 
-/** `aims`: least ratio of speeds. */
-export function speedRows(name: string, measured: ReadonlyMap<PeerKind, Measured>, aims: Readonly<Record<Reference, number>>): BenchmarkRow[] {
+/** `aims`: least ratio of speeds; null = told only. */
+export function speedRows(name: string, measured: ReadonlyMap<PeerKind, Measured>, aims: Readonly<Record<Reference, number>> | null): BenchmarkRow[] {
   const ours = measured.get("engine")?.speeds ?? [];
   return (["eager", "compiled"] as const).map((kind) => {
     const theirs = measured.get(kind);
-    const aim = `≥ ${aims[kind]} × ${references[kind]}`;
+    const aim = aims === null ? "none" : `≥ ${aims[kind]} × ${references[kind]}`;
     const reference = theirs === undefined ? null : { name: references[kind], values: theirs.speeds };
     return rowOf({ name: `${name}, beside ${references[kind]}`, unit: "tokens/s", aim }, ours, reference);
   });
