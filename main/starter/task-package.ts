@@ -50,6 +50,7 @@ timeout_sec = 30
 [environment]
 workdir = ${JSON.stringify(workdir)}
 network_mode = "no-network"
+storage_mb = 16
 `;
 }
 

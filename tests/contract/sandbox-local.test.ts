@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { sandboxProviders } from "../../main/sandboxes/index.ts";
+import { type SandboxProvider, sandboxProviders } from "../../main/sandboxes/index.ts";
 import { run, sandboxContract, sandboxRequest, text } from "./sandbox-contract.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "of-state-"));
@@ -13,12 +14,47 @@ const { ready, detail } = await provider.probe();
 
 afterAll(() => rmSync(stateFolder, { recursive: true, force: true }));
 
+const diskBoxes = join(stateFolder, "local");
+const memoryBoxes = `/dev/shm/openforge-${createHash("sha256").update(stateFolder).digest("hex").slice(0, 16)}/local`;
+/** Boxes for tasks that need little disk: kept in memory. */
+const inMemory: SandboxProvider = {
+  ...provider,
+  create: ({ limits, ...request }, onProgress, signal) => provider.create({ ...request, limits: { ...limits, storageMb: 64 } }, onProgress, signal),
+};
+
+const room = existsSync("/dev/shm") ? statfsSync("/dev/shm") : null;
+const hasRoom = room !== null && room.bavail * room.bsize >= 1024 ** 3;
+
+describe.skipIf(!ready || !hasRoom)(
+  `local sandbox in memory${ready ? (hasRoom ? "" : " (skipped: no room in /dev/shm)") : ` (skipped: ${detail})`}`,
+  () => {
+    sandboxContract("local, in memory", { provider: () => inMemory, lose: async (rolloutId) => killFirstProcess(memoryBoxes, rolloutId) });
+
+    it("leaves the disk alone, and nothing behind", async () => {
+      const box = await inMemory.create(sandboxRequest(), () => undefined);
+      try {
+        const { stdout } = await run(box, "echo x > here; stat -f -c %T . /logs/agent /tmp");
+        expect(text(stdout)).toBe("tmpfs\ntmpfs\ntmpfs\n");
+        expect(box.isolation.limits).toContain("kept in memory");
+        expect(await readdir(diskBoxes)).toEqual([]);
+      } finally {
+        await box.destroy();
+      }
+      await provider.reap(sandboxRequest().ownerId, new Set());
+      expect(await readdir(memoryBoxes)).toEqual([]);
+    });
+  },
+);
+
 describe.skipIf(!ready)(`local sandbox${ready ? "" : ` (skipped: ${detail})`}`, () => {
-  sandboxContract("local", { provider: () => provider, lose: async (rolloutId) => killFirstProcess(rolloutId) });
+  sandboxContract("local", { provider: () => provider, lose: async (rolloutId) => killFirstProcess(diskBoxes, rolloutId) });
 
   it("refuses what only a container can do", async () => {
     const create = (changes: Parameters<typeof sandboxRequest>[0]) => provider.create(sandboxRequest(changes), () => undefined);
-    await expect(create({ network: { mode: "public", allowedHosts: [] } })).rejects.toMatchObject({ exitCode: 3, remedy: "Use --sandbox docker." });
+    await expect(create({ network: { mode: "public", allowedHosts: [] } })).rejects.toMatchObject({
+      exitCode: 3,
+      remedy: expect.stringContaining("Use --sandbox docker"),
+    });
     await expect(create({ image: { kind: "image", reference: "debian" } })).rejects.toMatchObject({ exitCode: 3 });
     await expect(create({ workdir: "/usr/src/app" })).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining("/usr/src/app") });
   });
@@ -88,11 +124,11 @@ describe.skipIf(!ready)(`local sandbox${ready ? "" : ` (skipped: ${detail})`}`, 
   });
 });
 
-async function killFirstProcess(rolloutId: string): Promise<void> {
-  for (const name of await readdir(join(stateFolder, "local"))) {
+async function killFirstProcess(boxes: string, rolloutId: string): Promise<void> {
+  for (const name of await readdir(boxes)) {
     const record = z
       .object({ rolloutId: z.string(), init: z.object({ pid: z.number() }).nullable() })
-      .parse(JSON.parse(await readFile(join(stateFolder, "local", name, "box.json"), "utf8")));
+      .parse(JSON.parse(await readFile(join(boxes, name, "box.json"), "utf8")));
     if (record.rolloutId === rolloutId && record.init !== null) process.kill(record.init.pid, "SIGKILL");
   }
 }

@@ -11,13 +11,13 @@ import { unavailable } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
 import { type BaseRoot, makeBaseRoot, type RootShape } from "./base-root.ts";
 import { type BoxRecord, boxFolders, makeBoxParent } from "./box-folder.ts";
+import { type BoxPlace, boxPlaces } from "./box-places.ts";
 import { isInWritableFolder, workdirRefusal } from "./bubblewrap.ts";
 import { type BoxLimits, type CgroupRoot, findCgroupRoot, removeCgroups } from "./cgroups.ts";
 import { hostFingerprint } from "./host-fingerprint.ts";
 import { type Launcher, startLauncher } from "./launcher.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findSystemTools, type SystemTools, toolEnvironment } from "./system-tools.ts";
-import { openTrash } from "./trash.ts";
 
 const probeOwner = "probe";
 
@@ -28,11 +28,10 @@ interface Machine {
 }
 
 export function localProvider(stateFolder: string, resolve: Resolve): SandboxProvider {
-  const folder = join(stateFolder, "local");
   const live = new Set<LocalSandbox>();
   let machine: Promise<Machine> | null = null;
   const examine = (): Promise<Machine> => {
-    machine ??= examineMachine(folder).catch((error: unknown) => {
+    machine ??= examineMachine(places.of(null).boxes).catch((error: unknown) => {
       machine = null;
       throw error;
     });
@@ -48,7 +47,7 @@ export function localProvider(stateFolder: string, resolve: Resolve): SandboxPro
     launcher = await launching;
     return launcher;
   };
-  const trash = openTrash(join(stateFolder, "local-trash"), (command) => removeBy(launcher, command));
+  const places = boxPlaces(stateFolder, (command) => removeBy(launcher, command));
   const roots = new Map<string, BaseRoot>();
   const baseRoot = (shape: RootShape): BaseRoot => {
     const key = JSON.stringify(shape);
@@ -69,18 +68,18 @@ export function localProvider(stateFolder: string, resolve: Resolve): SandboxPro
       processes: request.limits.processes ?? defaultLimits.processes,
     };
     const storageMb = request.limits.storageMb ?? null;
+    const place = places.of(storageMb);
     const sandbox = await LocalSandbox.create({
       request: { ...request, workdir: posix.normalize(request.workdir) },
-      boxesFolder: folder,
+      place,
       tools,
       cgroupRoot,
       limits,
       storageMb,
-      isolation: isolationOf(cgroupRoot, limits, storageMb, request),
+      isolation: isolationOf(cgroupRoot, limits, storageMb, place, request),
       fingerprint,
       launcher: () => openLauncher(tools),
       baseRoot,
-      trash,
       resolve,
       onEnd: (ended) => live.delete(ended),
     });
@@ -112,17 +111,19 @@ export function localProvider(stateFolder: string, resolve: Resolve): SandboxPro
         await sandbox.destroy();
         ended.add(sandbox.rolloutId);
       }
-      for (const { folder: leftover, record } of boxFolders(folder)) {
-        // A probe that was killed is nobody's: no two services share a state folder.
-        const isOthers = record !== null && record.ownerId !== probeOwner && record.ownerId !== ownerId;
-        if (isOthers || (record !== null && keep.has(record.rolloutId))) continue;
-        if (record !== null) {
-          await endLeftover(record);
-          ended.add(record.rolloutId);
+      for (const { boxes, trash } of places.all) {
+        for (const { folder: leftover, record } of boxFolders(boxes)) {
+          // A probe that was killed is nobody's: no two services share a state folder.
+          const isOthers = record !== null && record.ownerId !== probeOwner && record.ownerId !== ownerId;
+          if (isOthers || (record !== null && keep.has(record.rolloutId))) continue;
+          if (record !== null) {
+            await endLeftover(record);
+            ended.add(record.rolloutId);
+          }
+          trash.take(leftover);
         }
-        trash.take(leftover);
+        await trash.empty();
       }
-      await trash.empty();
       return [...ended];
     },
   };
@@ -163,11 +164,22 @@ function refuseWhatItCannot(request: SandboxRequest): void {
     throw unavailable(`The task's working folder ${request.workdir} ${refusal}.`, "Use --sandbox docker, or a folder such as /app.");
 }
 
-function isolationOf(root: CgroupRoot | null, limits: BoxLimits, storageMb: number | null, request: SandboxRequest): IsolationReport {
+function isolationOf(
+  root: CgroupRoot | null,
+  limits: BoxLimits,
+  storageMb: number | null,
+  { inMemory }: BoxPlace,
+  request: SandboxRequest,
+): IsolationReport {
   const places = isInWritableFolder(request.workdir) ? "" : ` ${request.workdir},`;
   const cpus =
     limits.cpus !== null && root !== null && (root.version === 2 ? root.cpu : root.cpu !== null) ? `, ${limits.cpus} CPUs` : ", CPU not limited";
-  const storage = storageMb === null ? "disk not limited" : `${storageMb} MB a file, disk as a whole not limited`;
+  const storage =
+    storageMb === null
+      ? "disk not limited"
+      : inMemory && root !== null
+        ? "files are kept in memory and count as such"
+        : `${storageMb} MB a file, ${inMemory ? "files are kept in memory" : "disk as a whole not limited"}`;
   return {
     files: `own mount namespace; read-only root with the machine's programs;${places} /app, /logs, /tests, /tmp and home are the box's own; no file of the user is visible`,
     network: `own network namespace with a loopback; no way out but the model's port${hasList(request) ? " and a proxy for the hosts that the task lists" : ""}`,

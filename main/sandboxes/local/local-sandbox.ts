@@ -25,6 +25,7 @@ import { sandboxError, sandboxLost, unavailable } from "../sandbox-error.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import type { BaseRoot, RootShape } from "./base-root.ts";
 import { type BoxRecord, boxName, createBoxFolder, writeBoxRecord } from "./box-folder.ts";
+import type { BoxPlace } from "./box-places.ts";
 import { isBelowWritableFolder, isInWritableFolder } from "./bubblewrap.ts";
 import { type BoxCgroups, type BoxLimits, type CgroupRoot, cgroupFolders, createCgroups, removeCgroups } from "./cgroups.ts";
 import { type BoxIdentity, chooseIdentity } from "./identity.ts";
@@ -34,11 +35,10 @@ import { type ExecPlace, execInside, type RunningExec, standardEnvironment, star
 import { openModelPort } from "./model-port.ts";
 import { startNamespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
-import type { Trash } from "./trash.ts";
 
 export interface LocalSandboxOptions {
   readonly request: SandboxRequest;
-  readonly boxesFolder: string;
+  readonly place: BoxPlace;
   readonly tools: SystemTools;
   readonly cgroupRoot: CgroupRoot | null;
   readonly limits: BoxLimits;
@@ -47,7 +47,6 @@ export interface LocalSandboxOptions {
   readonly fingerprint: Readonly<Record<string, string>>;
   launcher(): Promise<Launcher>;
   baseRoot(shape: RootShape): BaseRoot;
-  readonly trash: Trash;
   readonly resolve: Resolve;
   readonly onEnd: (sandbox: LocalSandbox) => void;
 }
@@ -102,17 +101,17 @@ export class LocalSandbox implements Sandbox {
   }
 
   static async create(options: LocalSandboxOptions): Promise<LocalSandbox> {
-    const { cgroupRoot, limits, request, boxesFolder } = options;
+    const { cgroupRoot, limits, request, place } = options;
     const identity = chooseIdentity();
     const name = boxName();
     const cgroups = cgroupRoot === null ? [] : cgroupFolders(cgroupRoot, name, limits.cpus !== null);
     const record: BoxRecord = { ownerId: request.ownerId, rolloutId: request.rolloutId, init: null, cgroups: [...cgroups] };
-    const folder = createBoxFolder(boxesFolder, name, record, identity, !isInWritableFolder(request.workdir));
+    const folder = createBoxFolder(place.boxes, name, record, identity, !isInWritableFolder(request.workdir));
     try {
       return new LocalSandbox(options, folder, record, identity, cgroupRoot === null ? null : createCgroups(cgroupRoot, name, limits));
     } catch (error) {
       await removeCgroups(cgroups);
-      options.trash.take(folder);
+      place.trash.take(folder);
       throw error;
     }
   }
@@ -191,7 +190,7 @@ export class LocalSandbox implements Sandbox {
     this.#egress?.close();
     await started?.namespace.end();
     await removeCgroups(this.#record.cgroups);
-    this.#options.trash.take(this.#folder);
+    this.#options.place.trash.take(this.#folder);
     this.#options.onEnd(this);
   }
 
@@ -208,7 +207,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #start(): Promise<Started> {
-    const { request, limits, storageMb, tools } = this.#options;
+    const { request, limits, place, storageMb, tools } = this.#options;
     const { workdir, proxySocket } = request;
     const cgroups = this.#cgroups;
     const launcher = await this.#options.launcher();
@@ -224,7 +223,9 @@ export class LocalSandbox implements Sandbox {
     });
     writeBoxRecord(this.#folder, { ...this.#record, init: namespace.init });
     const ofProcess = cgroups === null ? [`--data=${limits.memoryMb * 1024 ** 2}`, `--nproc=${limits.processes}`] : [];
-    const ofFile = storageMb === null ? [] : [`--fsize=${storageMb * 1024 ** 2}`];
+    // In memory it is the group that limits them, and a command starts without a further program.
+    const limitsFiles = storageMb !== null && !(place.inMemory && cgroups !== null);
+    const ofFile = limitsFiles ? [`--fsize=${storageMb * 1024 ** 2}`] : [];
     try {
       if (isBelowWritableFolder(workdir)) {
         const make = (parent: Parameters<typeof makeFolder>[0], name: string): void => makeFolder(parent, name, this.#fileOwner);
