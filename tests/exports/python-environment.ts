@@ -62,7 +62,15 @@ const trainers: EnvironmentPlan = {
   imports: "torch, datasets, trl, tensordict, omegaconf",
   beside: "pytorch-2.9.1",
 };
-const plans = { harbor, parquet, trainers };
+
+/** llama.cpp's own HTTP server inside a wheel, and what writes a model in its format. */
+const llamaCpp: EnvironmentPlan = {
+  name: "llama-cpp-2026.10.11549",
+  pythonMinor: 10,
+  installs: [["--no-deps", "xllamacpp==2026.10.11549"], ["gguf==0.19.0"]],
+  imports: "xllamacpp, gguf",
+};
+const plans = { harbor, parquet, trainers, llamaCpp };
 
 export interface Environment {
   /** Path of its interpreter; null when it cannot be had. */
