@@ -17,6 +17,8 @@ export const secondsSchema = z.object({
   training: z.number(),
   evaluation: z.number(),
   idle: z.number(),
+  /** Sampler or trainer at work; 0 in runs of before it was told. */
+  engine: z.number().default(0),
 });
 export type SecondsView = z.infer<typeof secondsSchema>;
 

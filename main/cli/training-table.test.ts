@@ -12,7 +12,7 @@ const result: TrainingResult = {
   gain: { n: 40, mean: 0.35, low: 0.2, high: 0.5, paired: true, better: 15, worse: 1, equal: 24 },
   families: [{ family: "calc", before: estimate(0.2), after: estimate(0.8) }],
   behaviour: { success: { before: estimate(0.4), after: estimate(0.75) }, errorRecovery: { before: estimate(0.1), after: estimate(0.9) } },
-  seconds: { total: 120, sampling: 60, sandbox: 90, training: 20, evaluation: 40, idle: 3 },
+  seconds: { total: 120, sampling: 60, sandbox: 90, training: 20, evaluation: 40, idle: 3, engine: 78 },
 };
 
 test("before, after and their intervals by family and behaviour, the paired gain, the seconds", () => {

@@ -31,7 +31,7 @@ async function ofRun(name: string, dataFolder: string): Promise<string> {
   if (run.kind === "weights") return folder;
   throw new WorkbenchError(
     "usage",
-    `training:${name} is an adapter, and a run begins from a whole model.`,
-    "Train from its base model, or begin from a run with `train: weights`.",
+    `training:${name} is an adapter, and a run begins from a whole model: its \`base\` is what a new adapter, or all weights, are trained on.`,
+    `Add the adapter to its base model with a tool of PEFT and name that folder, begin from ${run.baseModel} anew, or begin from a run with \`train: weights\`.`,
   );
 }

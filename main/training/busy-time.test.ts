@@ -17,7 +17,7 @@ test("parts overlap; idle is what nobody was at", () => {
     training: [{ from: 10_000, to: 20_000 }],
     evaluation: [],
   });
-  expect(seconds).toEqual({ total: 10, sampling: 3, sandbox: 1.5, training: 1, evaluation: 0, idle: 5 });
+  expect(seconds).toEqual({ total: 10, sampling: 3, sandbox: 1.5, training: 1, evaluation: 0, idle: 5, engine: 4 });
 });
 
 test("as counted millisecond by millisecond", () => {
@@ -25,13 +25,15 @@ test("as counted millisecond by millisecond", () => {
   fc.assert(
     fc.property(spans, spans, spans, (sampling, sandbox, training) => {
       const seconds = busySeconds(window, { sampling, sandbox, training, evaluation: [] });
-      let [sampled, idle] = [0, 0];
+      let [sampled, idle, engine] = [0, 0, 0];
       for (let at = window.from; at < window.to; at += 1) {
         if (within(sampling, at)) sampled += 1;
+        if ([sampling, training].some((list) => within(list, at))) engine += 1;
         if (![sampling, sandbox, training].some((list) => within(list, at))) idle += 1;
       }
       expect(seconds.sampling).toBeCloseTo(sampled / 1000, 9);
       expect(seconds.idle).toBeCloseTo(idle / 1000, 9);
+      expect(seconds.engine).toBeCloseTo(engine / 1000, 9);
     }),
     { numRuns: 20 },
   );

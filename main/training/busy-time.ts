@@ -15,7 +15,7 @@ export interface BusySpans {
   readonly evaluation: readonly Span[];
 }
 
-export const noSeconds: SecondsView = { total: 0, sampling: 0, sandbox: 0, training: 0, evaluation: 0, idle: 0 };
+export const noSeconds: SecondsView = { total: 0, sampling: 0, sandbox: 0, training: 0, evaluation: 0, idle: 0, engine: 0 };
 
 /** Idle is what neither policy, sandboxes nor trainer were at. */
 export function busySeconds(window: Span, { sampling, sandbox, training, evaluation }: BusySpans): SecondsView {
@@ -28,6 +28,7 @@ export function busySeconds(window: Span, { sampling, sandbox, training, evaluat
     training: busy(training),
     evaluation: busy(evaluation),
     idle: total - busy([...sampling, ...sandbox, ...training]),
+    engine: busy([...sampling, ...training]),
   };
 }
 
@@ -39,6 +40,7 @@ export function addSeconds(left: SecondsView, right: SecondsView): SecondsView {
     training: left.training + right.training,
     evaluation: left.evaluation + right.evaluation,
     idle: left.idle + right.idle,
+    engine: left.engine + right.engine,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Gets the rollouts that a step wants: those that the store already has, those that a killed service left, and new ones. */
+import { WorkbenchError } from "../errors.ts";
 import type { RolloutService } from "../rollouts/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";
 import type { WantedRollout } from "./step-plan.ts";
@@ -31,7 +32,8 @@ export class Collector {
   readonly #parts: CollectorParts;
   /** Rollouts of earlier tries by key; cancelled ones are no rollouts. */
   readonly #known = new Map<string, RolloutRecord>();
-  readonly #running = new Set<string>();
+  /** Rollouts of this process: when each ended; null = it runs. */
+  readonly #endedAt = new Map<string, number | null>();
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
@@ -41,18 +43,20 @@ export class Collector {
     }
   }
 
-  /** Rollouts that run right now. */
-  get running(): ReadonlySet<string> {
-    return this.#running;
+  /** Rollouts that ran at that time or later. Those that ended before are told of no more. */
+  ranSince(at: number): readonly string[] {
+    for (const [id, ended] of this.#endedAt) if (ended !== null && ended < at) this.#endedAt.delete(id);
+    return [...this.#endedAt.keys()];
   }
 
   /** In the order wanted, stragglers that were cancelled included. Rejects with the signal's reason, what runs cancelled unless the service stops. */
   async collect(wanted: readonly WantedRollout[], { signal, enough, onEnded }: CollectOptions): Promise<readonly Collected[]> {
     signal.throwIfAborted();
+    this.#requireOpen();
     const started = await this.#start(wanted);
     const ended = new Map<string, Collected>();
     const left = new Set(started.map(({ id }) => id));
-    for (const id of left) this.#running.add(id);
+    for (const id of left) this.#endedAt.set(id, null);
     const cancelRest = (): void => void this.#parts.rollouts.cancelRollouts([...left]).catch((error: unknown) => console.error(error));
     let onAbort: () => void = cancelRest;
     const serviceStops = new Promise<never>((_resolve, reject) => {
@@ -66,7 +70,7 @@ export class Collector {
         started.map(async ({ wanted: wish, id, ended: ending }) => {
           const record = await ending;
           left.delete(id);
-          this.#running.delete(id);
+          this.#endedAt.set(id, Date.now());
           if (record === null) return;
           ended.set(wish.key, { wanted: wish, record });
           onEnded?.(ended.size, wanted.length);
@@ -80,7 +84,19 @@ export class Collector {
       signal.removeEventListener("abort", onAbort);
     }
     signal.throwIfAborted();
+    this.#requireOpen();
     return wanted.flatMap(({ key }) => ended.get(key) ?? []);
+  }
+
+  /** Whoever cancels the experiment takes the run's rollouts away. */
+  #requireOpen(): void {
+    const { store, experiment } = this.#parts;
+    if (store.experiment(experiment)?.status === "running") return;
+    throw new WorkbenchError(
+      "unavailable",
+      `The experiment ${experiment}, which holds the run's rollouts, was cancelled while the run went on.`,
+      "Resume the run: it opens another one and goes on from its last whole step.",
+    );
   }
 
   async #start(wanted: readonly WantedRollout[]) {

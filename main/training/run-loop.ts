@@ -15,6 +15,7 @@ import { judge } from "./judge.ts";
 import { longestSequence, type OpenRun } from "./open-run.ts";
 import { metricsOf, rolloutRows, tokenRows, type Update, updatePolicy } from "./policy-update.ts";
 import { evaluationLine, stepLine } from "./progress-lines.ts";
+import type { StepRecord } from "./records.ts";
 import type { RlStage } from "./run-file.ts";
 import { planStages, type StageSpan, spanOf, stepsOf } from "./stage-plan.ts";
 import { planEvaluation } from "./step-plan.ts";
@@ -121,7 +122,7 @@ class Loop {
       if (checkpoint) await this.#run.trainer.save(folder.checkpoint(step), String(step));
     });
     if (checkpoint || span.kind === "rl" || this.#isEvaluated(step, total)) await this.#publish(step);
-    const seconds = this.#account(taken.members.map(({ collected }) => collected.record));
+    const seconds = this.#account();
     const record = stepRecord({ ...taken, step, seconds, checkpoint, policyVersion: `${id}@${step}` });
     folder.writeStep(record, { format: 1, rows: [...tokenRows(taken.batch, taken.measures)] });
     if (asked) folder.writeRun({ ...folder.readRun(), kept: [...folder.readRun().kept, step] });
@@ -130,15 +131,17 @@ class Loop {
     this.#control.changed();
     // Groups that are all equal are no fault: a step without them is only skipped.
     this.#barren = taken.reports.length === 0 && taken.measures === null ? this.#barren + 1 : 0;
-    if (this.#barren >= barrenLimit) throw barren(record.skipped ?? "");
+    if (this.#barren >= barrenLimit) throw barren(record);
   }
 
   async #policyStep(step: number, span: RlSpan): Promise<Omit<StepFacts, "step" | "seconds" | "checkpoint" | "policyVersion">> {
     const { stage } = span;
     const algorithm = algorithmOf(stage);
     const signal = this.#signal;
-    const collected = await this.#groups(step, span);
+    const collecting = this.#groups(step, span);
+    // In the queue behind those of this step: they begin as soon as there is room, so that nothing waits for the last ones.
     if (stage.collection.mode === "one-step-asynchronous" && step + 1 < span.first + span.count) this.#collectAhead(step + 1, span);
+    const collected = await collecting;
     const rules = this.#rules(step, stage);
     const planned = stage.tasks * stage.group;
     const { store } = this.#run;
@@ -232,11 +235,7 @@ class Loop {
     const to = Date.now();
     const facts = { ...{ step, samples, passes }, policyVersion: `${id}@${step}`, seconds: (to - from) / 1000 };
     const record = await evaluationOf(store, collected, facts);
-    const seconds = this.#account(
-      collected.map((one) => one.record),
-      { from, to },
-    );
-    folder.writeEvaluation({ ...record, seconds });
+    folder.writeEvaluation({ ...record, seconds: this.#account({ from, to }) });
     folder.writeRun({ ...folder.readRun(), best: this.#bestStep() });
     this.#control.report(evaluationLine(record.view));
     this.#control.changed();
@@ -268,11 +267,11 @@ class Loop {
   }
 
   /** Wall time since the last account, by what was busy in it. */
-  #account(rollouts: readonly RolloutRecord[], evaluation?: Span): SecondsView {
+  #account(evaluation?: Span): SecondsView {
     const { store, collector } = this.#run;
     const window = { from: this.#accounted, to: Date.now() };
-    const running = [...collector.running].flatMap((id) => store.rollout(id) ?? []);
-    const spans = [...rollouts, ...running].map((rollout) => rolloutSpans(store, rollout));
+    const ran = collector.ranSince(window.from).flatMap((id) => store.rollout(id) ?? []);
+    const spans = ran.map((rollout) => rolloutSpans(store, rollout));
     const seconds = busySeconds(window, {
       sampling: spans.flatMap(({ sampling }) => sampling),
       sandbox: spans.flatMap(({ sandbox }) => sandbox),
@@ -295,10 +294,12 @@ class Loop {
   }
 }
 
-function barren(why: string): WorkbenchError {
+function barren({ skipped, point }: StepRecord): WorkbenchError {
+  const reasons = Object.entries(point.left).toSorted(([, left], [, right]) => right - left);
+  const told = reasons.map(([reason, count]) => `${count} × ${reason}`).join(", ");
   return new WorkbenchError(
     "unavailable",
-    `${barrenLimit} steps in a row trained nothing: ${why}.`,
+    `${barrenLimit} steps in a row trained nothing: ${skipped ?? ""}${told === "" ? "" : ` (${told})`}.`,
     "Look at the rollouts of these steps: the reasons why they were left out stand beside them.",
   );
 }

@@ -156,7 +156,9 @@ export function createTrainingService(options: TrainingServiceOptions): Training
         throw new WorkbenchError(
           "usage",
           `The training run ${id} has ended.`,
-          "Start a new one; `base: training:RUN@last` goes on from its weights.",
+          record.kind === "weights"
+            ? `Start a new one; \`base: training:${id}@last\` goes on from its weights.`
+            : "Start a new one, with more steps.",
         );
       drive(record, folder, soundSettings(record.file, record.folder));
     },

@@ -2,7 +2,7 @@
  * Training runs over the whole way: the shipped tiny policy in `react`, a real process, with real bash in local sandboxes and real verifiers.
  * Deterministic, so that a run learns as much today as it did yesterday.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import type { TrainingRunView } from "../../main/api/training-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import { loadPolicyText } from "../../main/proxy/index.ts";
 import { sandboxProviders } from "../../main/sandboxes/index.ts";
+import { generateStarterTasks } from "../../main/starter/index.ts";
 import { sampledRows } from "../../main/training/chain-rows.ts";
 import { renderedRows } from "../../main/training/rendered-rows.ts";
 
@@ -131,6 +132,38 @@ stages: [{ kind: sft, teacher: ${teacher}, keep: all, batch: 4, rate: 1e-3 }]
     expect(outcomes.filter((status) => status === "cancelled").length).toBeGreaterThan(10);
     expect(run.steps).toBe(Math.ceil(outcomes.filter((status) => status !== "cancelled").length / 4));
   }, 60_000);
+
+  test("tasks that vanish, and an experiment that is cancelled, end a run with a sentence; resumed, it goes on", async () => {
+    const { training, rollouts } = workbench;
+    const tasks = join(folder, "vanishing");
+    await generateStarterTasks({ split: "train", count: 6, seed: 3, folder: tasks });
+    const yaml = `${head}
+name: robbed
+tasks: { train: ${tasks} }
+checkpoints: { every: 1, keep: 9 }
+stages: [{ ${rl}, steps: 6, tasks: 2, group: 2 }]
+`;
+    const id = await training.start({ yaml, folder });
+    const follow = (): Promise<unknown> => training.follow(id, () => undefined, new AbortController().signal);
+    await training.checkpoint(id);
+    renameSync(tasks, `${tasks}-gone`);
+    await expect(follow()).rejects.toThrow(`There is no folder ${tasks}`);
+    expect(training.get(id)).toMatchObject({ status: "failed" });
+    await training.resume(id);
+    await expect(follow()).rejects.toMatchObject({ message: `The task folder ${tasks} cannot be read.`, remedy: expect.stringContaining("Name a") });
+
+    renameSync(`${tasks}-gone`, tasks);
+    await training.resume(id);
+    await training.checkpoint(id);
+    await rollouts.cancel(training.get(id).experiment ?? "");
+    await expect(follow()).rejects.toMatchObject({
+      message: expect.stringContaining("was cancelled while the run went on"),
+      remedy: expect.stringMatching(/^Resume/),
+    });
+    await training.resume(id);
+    await follow();
+    expect(training.get(id)).toMatchObject({ status: "ended", step: 6, problem: null });
+  }, 120_000);
 
   test("a run file that is wrong is told by its line, and nothing is begun", async () => {
     const check = await workbench.training.check({ yaml: "name: x\nbase: starter\nstagez: []\n", folder });

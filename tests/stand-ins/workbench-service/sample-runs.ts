@@ -113,7 +113,7 @@ function pointOf(shape: Shape, step: number, random: () => number): TrainingStep
     stage: "rl",
     at: now - (plannedSteps - step) * 380_000,
     policyVersion: `${shape.id}@${step}`,
-    seconds: { total: 380, sampling: 240, sandbox: 190, training: 96, evaluation: 12, idle: 9 },
+    seconds: { total: 380, sampling: 240, sandbox: 190, training: 96, evaluation: 12, idle: 9, engine: 325 },
     rollouts: 128,
     used: 121,
     left: { "masked: environment-failure": 3, "cancelled: enough others were usable": 4 },
@@ -207,6 +207,7 @@ export function runOf(shape: Shape): TrainingRunView {
       training: 96 * shape.made,
       evaluation: 12 * shape.made,
       idle: 9 * shape.made,
+      engine: 325 * shape.made,
     },
   };
 }

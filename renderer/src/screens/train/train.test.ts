@@ -12,7 +12,7 @@ const point = (step: number, change: Partial<TrainingStepView> = {}): TrainingSt
   stage: "rl",
   at: 0,
   policyVersion: `v${step}`,
-  seconds: { total: 1, sampling: 1, sandbox: 0, training: 0, evaluation: 0, idle: 0 },
+  seconds: { total: 1, sampling: 1, sandbox: 0, training: 0, evaluation: 0, idle: 0, engine: 0 },
   rollouts: 8,
   used: 8,
   left: {},
@@ -58,7 +58,7 @@ const run = (id: string, change: Partial<TrainingRunView> = {}): TrainingRunView
   points: [],
   evaluations: [],
   gain: null,
-  seconds: { total: 0, sampling: 0, sandbox: 0, training: 0, evaluation: 0, idle: 0 },
+  seconds: { total: 0, sampling: 0, sandbox: 0, training: 0, evaluation: 0, idle: 0, engine: 0 },
   ...change,
 });
 
