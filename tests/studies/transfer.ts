@@ -1,5 +1,5 @@
 /** Does what is learnt in one harness help in another? Trained on A, on A and B; evaluated on A, B, C. C is never trained. */
-import { comparePaired } from "../../engine/statistics/index.ts";
+import { comparePaired, meanOverTasks } from "../../engine/statistics/index.ts";
 import type { EvaluationRecord } from "../../main/training/index.ts";
 import { type EndedRun, percent, points, successes, trainStarter } from "./form/starter-runs.ts";
 import type { Study } from "./form/study.ts";
@@ -15,15 +15,19 @@ export const study: Study = (options) =>
       ? { steps: 4, tasks: 8, group: 8, heldOut: 30, samples: 1 }
       : { steps: 24, tasks: 8, group: 8, heldOut: 200, samples: 1 };
     const trained: Record<string, EndedRun[]> = {};
+    const bases = new Map<number, EvaluationRecord>();
     for (const harnesses of [[a], [a, b]]) {
       const name = harnesses.join(" + ");
       trained[name] = [];
-      for (const seed of seeds)
-        trained[name].push(await trainStarter(bench, { name, seed, size, harnesses, evaluation: { harnesses: columns } }, options));
+      for (const seed of seeds) {
+        const ended = await trainStarter(bench, { name, seed, size, harnesses, evaluation: { harnesses: columns } }, options, bases.get(seed));
+        bases.set(seed, ended.before);
+        trained[name].push(ended);
+      }
     }
-    const all = Object.values(trained).flat();
+    const base = trained[a] ?? [];
     const rows = Object.entries(trained).map(([name, runs]) => [`trained on ${name}`, ...columns.map((harness) => cell(runs, harness))]);
-    const base = ["base", ...columns.map((harness) => percent(comparePaired(of(all, "before", harness), of(all, "before", harness)).before.mean))];
+    const baseRow = ["base", ...columns.map((harness) => baseCell(base, harness))];
     const other = [a, b].map(
       (harness) => comparePaired(of(trained[a] ?? [], "after", harness), of(trained[`${a} + ${b}`] ?? [], "after", harness)).gain,
     );
@@ -31,9 +35,9 @@ export const study: Study = (options) =>
     return {
       title: "Transfer between harnesses",
       method: [
-        `The starter policy, which has seen the formats of all three harnesses in its supervised stage, is trained ${size.steps} steps on ${a} alone, and on ${a} and ${b} in equal shares (as many rollouts in all). Seeds ${seeds.join(", ")}; ${size.heldOut} held-out tasks × ${size.samples} in each harness. ${c} is never trained. Gains over the base are paired by task, in points, with 95 % intervals.`,
+        `The starter policy, which has seen the formats of all three harnesses in its supervised stage, is trained ${size.steps} steps on ${a} alone, and on ${a} and ${b} in equal shares (as many rollouts in all). Seeds ${seeds.join(", ")}; ${size.heldOut} held-out tasks × ${size.samples} in each harness. ${c} is never trained. The seeds were not used to choose a setting. Gains over the base are paired by task, in points, with 95 % intervals over tasks; the base is evaluated once a seed.`,
       ],
-      tables: [{ title: "Success on held-out tasks", columns: ["", ...columns], rows: [base, ...rows] }],
+      tables: [{ title: "Success on held-out tasks", columns: ["", ...columns], rows: [baseRow, ...rows] }],
       promised: [],
       found: [
         `Training on ${a} + ${b} in place of ${a} alone changes success by ${points(other[0] ?? { mean: null, low: null, high: null })} in ${a} and ${points(other[1] ?? { mean: null, low: null, high: null })} in ${b}, and by ${points(never)} in ${c}, which neither trained.`,
@@ -47,6 +51,11 @@ function of(runs: readonly EndedRun[], when: "before" | "after", harness: string
     rollouts: rollouts.filter((rollout) => rollout.harness === harness),
   });
   return successes(runs.map((run) => only(run[when])));
+}
+
+function baseCell(runs: readonly EndedRun[], harness: string): string {
+  const { mean, low, high, n } = meanOverTasks(of(runs, "before", harness));
+  return `${percent(mean)} [${percent(low)}, ${percent(high)}] (n ${n})`;
 }
 
 function cell(runs: readonly EndedRun[], harness: string): string {

@@ -1,11 +1,15 @@
 /** Training runs of the starter experiment as studies need them: one setting changed at a time, results read from their records. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { stringify } from "yaml";
+import { join, resolve } from "node:path";
+import { parse, stringify } from "yaml";
+import { z } from "zod";
 import type { TrainingRunView } from "../../../main/api/training-views.ts";
 import { type EvaluationRecord, evaluationRecordSchema } from "../../../main/training/index.ts";
 import type { StudyOptions } from "./study.ts";
 import type { StudyBench } from "./workbench.ts";
+
+/** Of the run file that ships, what is changed here. */
+const shippedSchema = z.looseObject({ tasks: z.looseObject({}), stages: z.tuple([z.looseObject({})]) });
 
 export interface StarterRun {
   readonly name: string;
@@ -26,50 +30,47 @@ interface StarterSize {
   readonly samples: number;
 }
 
-/** The first and the last evaluation of an ended run. */
 export interface EndedRun {
   readonly run: TrainingRunView;
   readonly before: EvaluationRecord;
   readonly after: EvaluationRecord;
 }
 
-export async function trainStarter({ workbench, folder }: StudyBench, wanted: StarterRun, { report }: StudyOptions): Promise<EndedRun> {
-  const { name, seed, size } = wanted;
+/** `before`: the base was evaluated already, by a run with the same seed and held-out tasks: on the same tasks, from the same draws. */
+export async function trainStarter(bench: StudyBench, wanted: StarterRun, options: StudyOptions, before?: EvaluationRecord): Promise<EndedRun> {
+  const { name, seed } = wanted;
+  const begun = Date.now();
+  const run = await startAndFollow(bench, { ...wanted, evaluation: { ...wanted.evaluation, before: before === undefined } });
+  const steps = run.evaluations.map(({ step }) => step).toSorted((left, right) => left - right);
+  const at = (step: number | undefined): Promise<EvaluationRecord> => readEvaluation(bench.workbench.store.dataFolder, run.id, step ?? 0);
+  const ended = { run, before: before ?? (await at(steps[0])), after: await at(steps.at(-1)) };
+  const seconds = Math.round((Date.now() - begun) / 1000);
+  options.report(`${name}, seed ${seed}: ${percent(ended.before.view.success.mean)} → ${percent(ended.after.view.success.mean)} in ${seconds} s`);
+  return ended;
+}
+
+/** Trains without evaluating. */
+export async function onlyTrainStarter(bench: StudyBench, wanted: StarterRun): Promise<TrainingRunView> {
+  return startAndFollow(bench, { ...wanted, evaluation: { before: false, after: false } });
+}
+
+/** The run that ships, with what is changed of it. */
+async function startAndFollow({ workbench, folder }: StudyBench, wanted: StarterRun): Promise<TrainingRunView> {
+  const { name, seed, size, harnesses, controls, stage, evaluation } = wanted;
+  const shipped = shippedSchema.parse(parse(await readFile(resolve("resources/training/starter.yaml"), "utf8")));
+  const { steps, tasks, group, samples } = size;
   const file = {
+    ...shipped,
     name,
-    base: "starter",
-    train: "weights",
-    tasks: { train: { starter: { count: 400 } }, heldOut: { starter: { count: size.heldOut } } },
-    harnesses: wanted.harnesses ?? ["react"],
-    concurrency: 16,
-    limits: { contextWindow: 256, answerTokens: 64, batchTokens: 2048, lanes: 16 },
-    stages: [
-      {
-        kind: "rl",
-        algorithm: "grpo",
-        overrides: { divergence: 0, aggregation: "token-mean" },
-        steps: size.steps,
-        tasks: size.tasks,
-        group: size.group,
-        rate: 4e-4,
-        warmUp: 2,
-        flatGroups: "drop",
-        ...wanted.stage,
-      },
-    ],
-    evaluation: { samples: size.samples, ...wanted.evaluation },
-    ...(wanted.controls === undefined ? {} : { controls: wanted.controls }),
+    tasks: { ...shipped.tasks, heldOut: { starter: { count: size.heldOut } } },
+    stages: shipped.stages.map((own) => ({ ...own, steps, tasks, group, ...stage })),
+    evaluation: { samples, ...evaluation },
+    ...(harnesses === undefined ? {} : { harnesses }),
+    ...(controls === undefined ? {} : { controls }),
   };
   const id = await workbench.training.start({ yaml: stringify(file), folder, seed });
-  const begun = Date.now();
   await workbench.training.follow(id, () => undefined, AbortSignal.timeout(3_600_000));
-  const run = workbench.training.get(id);
-  const steps = run.evaluations.map(({ step }) => step).toSorted((left, right) => left - right);
-  const at = (step: number | undefined): Promise<EvaluationRecord> => readEvaluation(workbench.store.dataFolder, id, step ?? 0);
-  const ended = { run, before: await at(steps[0]), after: await at(steps.at(-1)) };
-  const seconds = Math.round((Date.now() - begun) / 1000);
-  report(`${name}, seed ${seed}: ${percent(ended.before.view.success.mean)} → ${percent(ended.after.view.success.mean)} in ${seconds} s`);
-  return ended;
+  return workbench.training.get(id);
 }
 
 async function readEvaluation(dataFolder: string, run: string, step: number): Promise<EvaluationRecord> {
