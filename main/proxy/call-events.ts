@@ -34,7 +34,9 @@ export type MachineEvent =
   /** The client's connection closed, before or just after the last byte. */
   | { readonly type: "client-gone"; readonly connection: number }
   | { readonly type: "timer"; readonly timer: MachineTimer }
-  | { readonly type: "agent-phase-ended" };
+  | { readonly type: "agent-phase-ended" }
+  /** Of a rollout of several steps: the next agent is about to run. */
+  | { readonly type: "agent-phase-begun" };
 
 export interface CallMark {
   readonly replays?: number;

@@ -336,6 +336,9 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
       case "agent-phase-ended":
         endAgentPhase();
         return;
+      case "agent-phase-begun":
+        ended = false;
+        return;
       default:
         callEvent(event);
     }

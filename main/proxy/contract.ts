@@ -97,6 +97,8 @@ export interface ProxySession {
   onPolicyWait(listener: PolicyWaitListener): void;
   /** The agent's time is over: running calls are cancelled, later ones are recorded as late and refused. */
   endAgentPhase(): void;
+  /** The session goes on with another agent: calls are answered again. */
+  beginAgentPhase(): void;
   /** Ends the agent phase, closes the socket and forgets the key. */
   close(): Promise<void>;
 }

@@ -37,6 +37,7 @@ export interface SessionCore {
   stats(): SessionStats;
   onPolicyWait(listener: PolicyWaitListener): void;
   endAgentPhase(): void;
+  beginAgentPhase(): void;
   /** Resolves when every call is on disk; nothing is written afterwards. */
   close(): Promise<void>;
 }
@@ -302,6 +303,10 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       if (ended) return;
       ended = true;
       dispatch({ type: "agent-phase-ended" });
+    },
+    beginAgentPhase() {
+      ended = false;
+      dispatch({ type: "agent-phase-begun" });
     },
     async close() {
       await Promise.all(writing);

@@ -277,6 +277,7 @@ function proxySession(open: OpenSession, core: SessionCore, door: ProxyDoor | nu
     stats: () => core.stats(),
     onPolicyWait: (listener) => core.onPolicyWait(listener),
     endAgentPhase: () => core.endAgentPhase(),
+    beginAgentPhase: () => core.beginAgentPhase(),
     async close() {
       if (closed) return;
       closed = true;

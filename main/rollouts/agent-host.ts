@@ -49,9 +49,9 @@ export interface AgentHost {
   run(sandbox: Sandbox, agent: AgentTask, clock: AgentClock, signal: AbortSignal): Promise<AgentEnd>;
 }
 
-/** What classification needs to know, from the agent's end and from what the proxy saw. */
-export function agentFacts(manifest: HarnessManifest, end: AgentEnd, session: ProxySession): AgentFacts {
-  const stats = session.stats();
+/** What classification needs to know, from the agent's end and from what the proxy saw since `before` (null = since the session began). */
+export function agentFacts(manifest: HarnessManifest, end: AgentEnd, session: ProxySession, before: SessionStats | null): AgentFacts {
+  const stats = statsSince(before, session.stats());
   return {
     ending: end.outOfMemory && end.exitCode !== 0 ? "out-of-memory" : end.timedOut ? "timed-out" : "exited",
     exitCode: end.exitCode,
@@ -65,6 +65,22 @@ export function agentFacts(manifest: HarnessManifest, end: AgentEnd, session: Pr
     secretSeen: stats.secretSeen,
     astray: astray(stats),
     lastWords: end.lastWords,
+  };
+}
+
+/** Of what a session counted, what one of several agents did. A secret stays seen: it is in the history of all that follows. */
+function statsSince(before: SessionStats | null, now: SessionStats): SessionStats {
+  if (before === null) return now;
+  return {
+    ...now,
+    calls: now.calls - before.calls,
+    answered: now.answered - before.answered,
+    unknownPaths: now.unknownPaths - before.unknownPaths,
+    refused: now.refused - before.refused,
+    failing: now.failing && now.calls > before.calls,
+    contextOverflow: now.contextOverflow && !before.contextOverflow,
+    unparsedToolCall: now.unparsedToolCall && !before.unparsedToolCall,
+    answerCut: now.answerCut && now.calls > before.calls,
   };
 }
 

@@ -3,16 +3,17 @@
  * The verdict on those facts is not made here (engine/outcome), nor whether there is another attempt (run-rollout.ts).
  */
 import type { AgentFacts, AttemptFacts, AttemptStop } from "../../engine/outcome/index.ts";
-import { type HarnessManifest, harnessLogs } from "../harnesses/index.ts";
+import type { HarnessManifest } from "../harnesses/index.ts";
 import type { HarnessMount, IsolationReport, Sandbox } from "../sandboxes/index.ts";
-import { layOutTask, resolveHeaders, resolveVariables, sandboxRequest, type Task } from "../tasks/index.ts";
-import { runVerifier, type VerifierResult } from "../verifiers/index.ts";
-import { type AgentClock, startAgentClock } from "./agent-clock.ts";
-import { type AgentEnd, type AgentTask, agentFacts } from "./agent-host.ts";
+import { layOutStep, layOutTask, runsOf, sandboxRequest, type Task } from "../tasks/index.ts";
+import { clearFolders, gradeOfSteps, stepFolders, type VerifierResult } from "../verifiers/index.ts";
+import type { AgentClock } from "./agent-clock.ts";
+import { type AgentRun, type Bench, runAgent } from "./agent-run.ts";
 import { GuardTimeout, stopOf } from "./attempt-stop.ts";
 import { Opened } from "./opened.ts";
 import { createPhaseRecorder, type PhaseRecorder } from "./phases.ts";
-import { type AttemptOptions, budgets, log, type Prepared, prepare, runningBudget, setupBudget, totalBudget, verifyingBudget } from "./prepare.ts";
+import { type AttemptOptions, budgets, log, type Prepared, prepare, totalBudget } from "./prepare.ts";
+import { trackSteps } from "./step-track.ts";
 
 export interface AttemptResult {
   readonly facts: AttemptFacts;
@@ -30,28 +31,28 @@ export async function runAttempt(options: AttemptOptions): Promise<AttemptResult
   const { store, rollout, attempt } = options;
   const phases = createPhaseRecorder({ store, rollout, attempt, signal });
   const opened = new Opened();
-  const course: Course = { agent: null, verifier: null, clock: null };
+  const course: Course = { agent: null, verifier: null, clocks: [] };
   let timer: NodeJS.Timeout | undefined;
   let stop: AttemptStop | null = null;
   try {
     const prepared = await phases.run("preparing", budgets.preparing, (phaseSignal) => prepare(options, phaseSignal, opened));
-    const guardMs = totalBudget(prepared);
+    const guardMs = totalBudget(options, prepared);
     timer = setTimeout(() => guard.abort(new GuardTimeout(guardMs)), guardMs);
     await takeCourse(options, phases, prepared, opened, course);
   } catch (error) {
     if (!options.signal.aborted) stop = stopOf(phases.current, error);
   } finally {
     clearTimeout(timer);
-    course.clock?.stop();
+    for (const clock of course.clocks) clock.stop();
     await opened.close();
   }
-  const { sandbox, clock } = course;
+  const { sandbox, clocks } = course;
   return {
     facts: { cancelled: options.signal.aborted, stop, agent: course.agent, verdict: course.verifier },
     verifier: course.verifier,
     isolation: sandbox?.isolation ?? null,
     fingerprint: sandbox === undefined ? null : { ...sandbox.fingerprint, ...course.fingerprint },
-    policyWaitSeconds: clock === null ? null : clock.waitedMs / 1000,
+    policyWaitSeconds: clocks.length === 0 ? null : clocks.reduce((sum, { waitedMs }) => sum + waitedMs, 0) / 1000,
   };
 }
 
@@ -60,7 +61,8 @@ interface Course {
   agent: AgentFacts | null;
   verifier: VerifierResult | null;
   fingerprint?: Readonly<Record<string, string>>;
-  clock: AgentClock | null;
+  /** Of every agent that ran. */
+  readonly clocks: AgentClock[];
 }
 
 async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepared: Prepared, opened: Opened, course: Course): Promise<void> {
@@ -76,56 +78,43 @@ async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepar
     course.sandbox = await opened.keep(created, (kept) => kept.destroy());
     return created;
   });
-
-  const agent: AgentTask = {
-    ...{ task, manifest, session, workdir: request.workdir, contextWindow: prepared.contextWindow },
-    sessionId: `${rollout.id}-${options.attempt}`,
-    environment: resolveVariables(task.environment.env, options.env),
-    mcpServers: task.environment.mcpServers.map((server) => ({ ...server, headers: resolveHeaders(server.headers, options.env) })),
-  };
-  await phases.run("setup", setupBudget(prepared), async (signal) => {
+  const layOutAll = async (signal: AbortSignal): Promise<void> => {
     await host.provide(sandbox);
     course.fingerprint = fingerprintOf(task, manifest, mount);
     await layOutTask(sandbox, task, options.env, signal);
-    await host.setUp(sandbox, agent);
-  });
-
-  const end = await phases.run("running", runningBudget(prepared), async (signal) => {
-    const clock = startAgentClock(prepared.agentMs);
-    course.clock = clock;
-    session.onPolicyWait(clock);
-    const ended = await host.run(sandbox, agent, clock, signal);
-    clock.stop();
-    return ended;
-  });
-  await phases.run("stopping", budgets.stopping, async () => {
-    session.endAgentPhase();
-    await sandbox.killAll();
-  });
-  course.agent = agentFacts(manifest, end, session);
-  await phases.run("collecting", budgets.collecting, () => collect(sandbox, prepared, end));
-  course.verifier = await phases.run("verifying", verifyingBudget(task), (signal) => verify(options, sandbox, prepared, signal));
+  };
+  const bench: Bench = { options, phases, prepared, sandbox, clocks: course.clocks };
+  if (task.steps.length > 0) return takeSteps(bench, layOutAll, course);
+  const { facts, verdict } = await runAgent(bench, { part: task, step: null, layOut: layOutAll, onAgentEnd: () => undefined });
+  course.agent = facts;
+  course.verifier = verdict;
 }
 
-async function collect(sandbox: Sandbox, { task, collector }: Prepared, { finalText, logs }: AgentEnd): Promise<void> {
-  // Verifiers find it where every harness's is.
-  if (finalText !== null) await sandbox.writeFile(`${harnessLogs}/final.txt`, finalText);
-  for (const { name, bytes } of logs) collector.keepLog(name, bytes);
-  await collector.collectFrom(sandbox, task);
-}
-
-async function verify(options: AttemptOptions, sandbox: Sandbox, { task, collector }: Prepared, signal: AbortSignal): Promise<VerifierResult> {
-  const result = await runVerifier(sandbox, task, {
-    outputFolder: collector.verifierFolder,
-    environment: options.env,
-    provider: options.provider,
-    ownerId: options.ownerId,
-    rolloutId: options.rollout.id,
-    onProgress: (line) => log(options, line),
-    signal,
-  });
-  await collector.keepVerifierOutput();
-  return result;
+/** Each step is another agent in the same box, graded before the next one begins; the first that falls short is the last. */
+async function takeSteps(bench: Bench, layOutAll: AgentRun["layOut"], course: Course): Promise<void> {
+  const { options, prepared, sandbox } = bench;
+  const { task } = prepared;
+  const { store, rollout, attempt, env } = options;
+  const track = trackSteps({ store, rollout, attempt, task });
+  const verdicts: VerifierResult[] = [];
+  for (const [index, { step, part }] of runsOf(task).entries()) {
+    if (step === null) return;
+    const layOut = async (signal: AbortSignal): Promise<void> => {
+      if (index === 0) await layOutAll(signal);
+      else await clearFolders(sandbox, stepFolders, signal);
+      await sandbox.useNetwork(step.agent.network);
+      await layOutStep(sandbox, task, step, env, signal);
+    };
+    // Until this step is graded too the rollout has no grade.
+    course.agent = null;
+    course.verifier = null;
+    track.begin(index);
+    const { facts, verdict } = await runAgent(bench, { part, step, layOut, onAgentEnd: (seconds) => track.agentEnded(index, seconds) });
+    verdicts.push(verdict);
+    course.agent = facts;
+    course.verifier = gradeOfSteps(task, verdicts);
+    if (!track.graded(index, facts, verdict)) return;
+  }
 }
 
 function fingerprintOf(task: Task, manifest: HarnessManifest, mount: HarnessMount): Readonly<Record<string, string>> {

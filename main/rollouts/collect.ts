@@ -3,26 +3,32 @@
  * that is gone when the attempt ends; what is kept is kept in the blob store, redacted.
  */
 import { mkdir, open, readdir, rm } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { join, posix, relative, sep } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import { harnessLogs } from "../harnesses/index.ts";
 import { type Sandbox, sandboxCauseOf } from "../sandboxes/index.ts";
 import type { ArtifactRecord, Store } from "../store/index.ts";
-import type { Task } from "../tasks/index.ts";
+import { carriedArtifacts, defaultWorkdir, mainService, type Task } from "../tasks/index.ts";
+import { type ArtifactPlace, downloadArtifact } from "../verifiers/index.ts";
 
 /** Of one file; a longer one is cut, and its name says so. */
 const fileLimitBytes = 64 * 1024 * 1024;
 const fileLimitCount = 2000;
 
 export interface Collector {
+  /** Of one step of several, whose names begin with `steps/NAME/`, or of the only one. */
+  of(step: string | null): PartCollector;
+  /** Removes the scratch folder. */
+  dispose(): Promise<void>;
+}
+
+export interface PartCollector {
   keepLog(name: string, bytes: Uint8Array): void;
   /** Harness logs and artifacts, after the agent's processes have ended. */
   collectFrom(sandbox: Sandbox, task: Task): Promise<void>;
   /** What the verifier left in its output folder. */
   keepVerifierOutput(): Promise<void>;
   readonly verifierFolder: string;
-  /** Removes the scratch folder. */
-  dispose(): Promise<void>;
 }
 
 export interface CollectorOptions {
@@ -36,8 +42,7 @@ export interface CollectorOptions {
 
 export async function createCollector({ store, scratchFolder, rolloutId, attempt, onLoss }: CollectorOptions): Promise<Collector> {
   const folder = join(scratchFolder, `${rolloutId}-${attempt}`);
-  const verifierFolder = join(folder, "verifier");
-  await mkdir(verifierFolder, { recursive: true });
+  await mkdir(folder, { recursive: true });
   let kept = 0;
 
   function keep(kind: ArtifactRecord["kind"], name: string, bytes: Uint8Array): void {
@@ -56,18 +61,19 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
   }
 
   /** What an agent left can be too large or odd: that is told, and ends neither the collection nor the rollout. A lost box does. */
-  async function tryToBring(sandbox: Sandbox, inside: string, kind: ArtifactRecord["kind"], name: string): Promise<void> {
+  async function tryToBring(sandbox: Sandbox, place: ArtifactPlace, kind: ArtifactRecord["kind"], name: string): Promise<void> {
+    const { inside } = place;
     try {
-      await bring(sandbox, inside, kind, name);
+      await bring(sandbox, place, kind, name);
     } catch (error) {
       if (sandboxCauseOf(error) === "sandbox-lost" || !(error instanceof WorkbenchError)) throw error;
       onLoss(`${inside} could not be kept: ${error.message}`);
     }
   }
 
-  async function bring(sandbox: Sandbox, inside: string, kind: ArtifactRecord["kind"], name: string): Promise<void> {
+  async function bring(sandbox: Sandbox, place: ArtifactPlace, kind: ArtifactRecord["kind"], name: string): Promise<void> {
     const host = join(folder, `out-${kept}-${name.replaceAll(/[^A-Za-z0-9]/g, "_").slice(0, 40)}`);
-    if (!(await sandbox.download(inside, host))) return;
+    if (!(await downloadArtifact(sandbox, place, host))) return;
     const children = await filesUnder(host);
     if (children.length === 1 && children[0] === host) {
       const { bytes, cut } = await readUpTo(host, fileLimitBytes);
@@ -79,14 +85,24 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
   }
 
   return {
-    verifierFolder,
-    keepLog: (name, bytes) => keep("harness-log", name, bytes),
-    async collectFrom(sandbox, task) {
-      await tryToBring(sandbox, harnessLogs, "harness-log", "");
-      await tryToBring(sandbox, "/logs/artifacts", "artifact", "logs/artifacts");
-      for (const { source, destination } of task.artifacts) await tryToBring(sandbox, source, "artifact", destination ?? source.replace(/^\/+/, ""));
+    of(step) {
+      const prefix = step === null ? "" : `steps/${step}/`;
+      const verifierFolder = join(folder, step === null ? "verifier" : `verifier-${step}`);
+      return {
+        verifierFolder,
+        keepLog: (name, bytes) => keep("harness-log", `${prefix}${name}`, bytes),
+        async collectFrom(sandbox, task) {
+          const workdir = task.environment.workdir ?? defaultWorkdir;
+          const logs = { inside: harnessLogs, exclude: [], service: mainService };
+          await tryToBring(sandbox, logs, "harness-log", prefix.replace(/\/$/, ""));
+          for (const { source, destination, exclude, service } of carriedArtifacts(task)) {
+            const inside = posix.resolve(workdir, source);
+            await tryToBring(sandbox, { inside, exclude, service }, "artifact", `${prefix}${destination ?? inside.slice(1)}`);
+          }
+        },
+        keepVerifierOutput: () => keepFolder("verifier-output", verifierFolder, prefix),
+      };
     },
-    keepVerifierOutput: () => keepFolder("verifier-output", verifierFolder),
     dispose: () => rm(folder, { recursive: true, force: true }),
   };
 }

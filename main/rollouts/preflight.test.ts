@@ -26,7 +26,6 @@ test("what can run is not refused", () => {
 });
 
 test.each([
-  [{ ...plain, steps: ["one"] }, "local", [react], 2, "The task org/task has several steps, which cannot be run."],
   [environment({ compose: true }), "docker", [react], 2, "The task org/task needs several containers, which cannot be run."],
   [environment({ os: "windows" }), "docker", [react], 2, "The task org/task needs Windows, which cannot be run."],
   [network("public", true), "local", [react], 3, "The task org/task asks for the network mode public; a local sandbox has no network."],

@@ -45,8 +45,6 @@ type RefusingProvider = Pick<SandboxProvider, "kind" | "isolates">;
  */
 export function refusalOf(task: Task, provider: RefusingProvider, harnesses: readonly HarnessManifest[]): WorkbenchError | null {
   const { kind } = provider;
-  if (task.steps.length > 0)
-    return new WorkbenchError("task", `The task ${task.name} has several steps, which cannot be run.`, "Use a task of one step.");
   if (task.environment.compose)
     return new WorkbenchError("task", `The task ${task.name} needs several containers, which cannot be run.`, "Use a task with a Dockerfile.");
   if (task.environment.os === "windows")

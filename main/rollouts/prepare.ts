@@ -4,7 +4,7 @@ import type { HarnessManifest, HarnessRegistry } from "../harnesses/index.ts";
 import type { ProxySession, Proxy as RecordingProxy, Upstream } from "../proxy/index.ts";
 import type { HarnessMount, SandboxProvider } from "../sandboxes/index.ts";
 import type { RolloutRecord, Store, TokenMode } from "../store/index.ts";
-import { checkTask, type Task } from "../tasks/index.ts";
+import { checkTask, type Healthcheck, runsOf, setupLimitMs, type Task, type TaskPart, type TaskStep } from "../tasks/index.ts";
 import { agentAlone } from "./agent-alone.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { type Collector, createCollector } from "./collect.ts";
@@ -45,7 +45,6 @@ export interface Prepared {
   readonly session: ProxySession;
   readonly collector: Collector;
   readonly contextWindow: number;
-  readonly agentMs: number;
   readonly startMs: number;
 }
 
@@ -78,8 +77,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
   });
   const collector = await opened.keep(collecting, (kept) => kept.dispose());
   const { upstream } = await opened.keep(await options.leaseUpstream(), (lease) => lease.release());
-  const agentMs = options.agentTimeoutMs ?? task.agent.timeoutMs ?? budgets.agent;
-  const host = await hostOf(options, { task, manifest, mount, agentMs }, opened);
+  const host = await hostOf(options, { task, manifest, mount }, opened);
   const opening = await options.proxy.openSession({
     ...host.link,
     rolloutId: rollout.id,
@@ -95,13 +93,13 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
   const session = await opened.keep(opening, (kept) => kept.close());
   const builds = task.environment.dockerfile ? task.environment.buildTimeoutMs : 0;
   const contextWindow = Math.min(manifest.limits.contextWindow, upstream.contextWindow ?? Number.POSITIVE_INFINITY);
-  return { task, manifest, mount, host, session, collector, contextWindow, agentMs, startMs: budgets.starting + builds };
+  return { task, manifest, mount, host, session, collector, contextWindow, startMs: budgets.starting + builds };
 }
 
 /** Resident where the harness, the sandbox and the task allow it: a task's MCP servers are the harness's own children. */
 async function hostOf(
   options: AttemptOptions,
-  { task, manifest, mount, agentMs }: Pick<Prepared, "task" | "manifest" | "mount" | "agentMs">,
+  { task, manifest, mount }: Pick<Prepared, "task" | "manifest" | "mount">,
   opened: Opened,
 ): Promise<AgentHost> {
   const { provider, socketFolder } = options;
@@ -109,30 +107,47 @@ async function hostOf(
   const fits = manifest.resident !== undefined && provider.holdsPrograms && task.environment.mcpServers.length === 0;
   // Without isolation an agent of its own would run what it likes: the preflight has refused it.
   if (!fits && !provider.isolates) throw new Error("an agent may not run alone without isolation");
-  if (!fits) return agentAlone({ mount, socketFolder, proxyAddress, guardMs: runningBudget({ agentMs }) });
+  if (!fits) {
+    const agentMs = Math.max(...runsOf(task).map(({ part }) => agentBudget(options, part)));
+    return agentAlone({ mount, socketFolder, proxyAddress, guardMs: runningBudget({ agentMs }) });
+  }
   const { slot } = await opened.keep(await options.slots.take({ manifest, mount, provider }), (lease) => lease.release());
   return agentResident({ slot, proxyAddress, checksCommands: !provider.isolates });
 }
 
 /** All budgets and a margin: fires only when a phase's own budget did not. */
-export function totalBudget(prepared: Prepared): number {
-  const { task, startMs } = prepared;
-  return startMs + setupBudget(prepared) + runningBudget(prepared) + budgets.stopping + budgets.collecting + verifyingBudget(task) + 2 * minute;
+export function totalBudget(options: AttemptOptions, prepared: Prepared): number {
+  const runs = runsOf(prepared.task).map(({ step, part }) => {
+    const running = runningBudget({ agentMs: agentBudget(options, part) });
+    return setupBudget(prepared, step) + running + budgets.stopping + collectingBudget(part) + verifyingBudget(part);
+  });
+  return runs.reduce((sum, ms) => sum + ms, prepared.startMs + 2 * minute);
 }
 
-export function setupBudget({ task, manifest }: Prepared): number {
-  const check = task.environment.healthcheck;
-  const health = check === null ? 0 : check.startPeriodMs + check.retries * (check.intervalMs + check.timeoutMs);
-  return manifest.limits.setupSeconds * 1000 + health;
+export function setupBudget({ task, manifest }: Pick<Prepared, "task" | "manifest">, step: TaskStep | null): number {
+  const script = step?.setup === true ? setupLimitMs : 0;
+  return manifest.limits.setupSeconds * 1000 + healthMs(task.environment.healthcheck) + healthMs(step?.healthcheck ?? null) + script;
+}
+
+function healthMs(check: Healthcheck | null): number {
+  return check === null ? 0 : check.startPeriodMs + check.retries * (check.intervalMs + check.timeoutMs);
+}
+
+export function agentBudget({ agentTimeoutMs }: Pick<AttemptOptions, "agentTimeoutMs">, { agent }: TaskPart): number {
+  return agentTimeoutMs ?? agent.timeoutMs ?? budgets.agent;
+}
+
+export function collectingBudget({ verifier }: TaskPart): number {
+  return verifier.collect.reduce((sum, { timeoutMs }) => sum + timeoutMs, budgets.collecting);
 }
 
 /** The agent's clock ends it in time; this is for a clock, or a program, that does not. */
-export function runningBudget({ agentMs }: Pick<Prepared, "agentMs">): number {
+export function runningBudget({ agentMs }: { readonly agentMs: number }): number {
   return agentMs + budgets.policyWait + minute;
 }
 
-export function verifyingBudget(task: Task): number {
-  return task.verifier.timeoutMs + (task.verifier.separate ? budgets.starting + task.environment.buildTimeoutMs : 0) + minute;
+export function verifyingBudget({ verifier }: TaskPart): number {
+  return verifier.timeoutMs + (verifier.box === null ? 0 : budgets.starting + verifier.box.buildTimeoutMs) + minute;
 }
 
 /** A line of the rollout's log. */

@@ -151,6 +151,8 @@ export type PlainFile =
 export interface DirectFiles {
   /** Makes an empty folder of the box's user, whatever is there now; null, or a phrase on why it cannot be made. */
   freshFolder(path: string, mode: number): Promise<string | null>;
+  /** Removes for good what the folder holds; one that is not there, or is no folder, is left so. A phrase on why it cannot be emptied, or null. */
+  emptyFolder(path: string): Promise<string | null>;
   readPlain(path: string, limitBytes: number): Promise<PlainFile>;
   /** Bytes and number of entries below a folder; looks at no more than a little over `entryLimit` of them. */
   measure(path: string, entryLimit: number): Promise<{ readonly bytes: number; readonly entries: number }>;

@@ -135,9 +135,15 @@ async function stepOf(place: PartPlace, step: StepConfig): Promise<TaskStep> {
 }
 
 /** A step as a task of one step in the same environment. */
-export function taskOfStep(task: Task, step: TaskStep): Task {
+function taskOfStep(task: Task, step: TaskStep): Task {
   const { name, workdirFolder, setup, healthcheck, minReward, ...part } = step;
   return { ...task, ...part, steps: [] };
+}
+
+/** The runs of an agent that a task asks for: one a step, or one. */
+export function runsOf(task: Task): readonly { readonly step: TaskStep | null; readonly part: Task }[] {
+  if (task.steps.length === 0) return [{ step: null, part: task }];
+  return task.steps.map((step) => ({ step, part: taskOfStep(task, step) }));
 }
 
 async function filter(names: readonly string[], keep: (name: string) => Promise<boolean>): Promise<string[]> {

@@ -3,9 +3,11 @@
  * itself where it reaches the box's files, else by programs of ours inside. Nothing of the agent runs at either moment.
  */
 import { randomBytes } from "node:crypto";
+import { z } from "zod";
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
+import { WorkbenchError } from "../errors.ts";
 import type { DirectFiles, PlainFile, Sandbox } from "../sandboxes/index.ts";
-import { preparedSchema, prepareSource, readingSchema, readSource, rewardFileLimitBytes } from "./inside-programs.ts";
+import { emptySource, preparedSchema, prepareSource, readingSchema, readSource, rewardFileLimitBytes } from "./inside-programs.ts";
 import { runOwnProgram } from "./own-program.ts";
 
 type Answer<T> =
@@ -47,6 +49,26 @@ async function prepareDirectly(sandbox: Sandbox, direct: DirectFiles, { testsFro
   await sandbox.writeFile(`${home}/.gitconfig`, Buffer.from("[safe]\n\tdirectory = *\n"));
   const { path, replaced } = await direct.programs(workdir);
   return { ok: true, answer: { home, replaced, path: path.filter((folder) => folder !== workdir && !folder.startsWith(`${workdir}/`)) } };
+}
+
+/** What one step leaves that the agent of the next must not find, or that would be taken for its own. */
+export const stepFolders: readonly string[] = ["/logs/agent", "/logs/artifacts", "/logs/verifier", "/tests"];
+
+/** Removes for good what lies in these folders, so that the next agent in the box does not find it. A WorkbenchError says that it cannot be. */
+export async function clearFolders(sandbox: Sandbox, folders: readonly string[], signal?: AbortSignal): Promise<void> {
+  const { direct } = sandbox;
+  const clearing =
+    direct === null
+      ? await runOwnProgram(sandbox, emptySource, folders, z.object({}), signal)
+      : await directly(direct, async () => {
+          for (const folder of folders) {
+            const why = await direct.emptyFolder(folder);
+            if (why !== null) return { ok: false, cause: "reward-forged", why };
+          }
+          return { ok: true, answer: {} };
+        });
+  if (clearing.ok) return;
+  throw new WorkbenchError("sandbox", `What the step before left could not be cleared away: ${clearing.why}.`, "Run the rollout again.");
 }
 
 export interface Reading {

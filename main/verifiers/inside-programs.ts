@@ -8,21 +8,7 @@ import { insidePaths } from "../sandboxes/index.ts";
 /** Reward files beyond this are no reward files. */
 export const rewardFileLimitBytes = 65_536;
 
-/**
- * Makes /logs/verifier and /tests new (argument 1: whether tests come from here), whatever an agent put there (links, folders without
- * permissions, trees too deep for a path), makes a fresh home, and reports the search path without folders that an agent can write.
- * Other arguments: working folder, mode of the folders. Exit code 3 with a sentence on stderr when a place cannot be made clean.
- */
-export const prepareSource = `
-const fs = require("node:fs");
-const path = require("node:path");
-const [testsFromHere, workdir, modeText] = process.argv.slice(1);
-const mode = Number.parseInt(modeText, 8);
-process.on("uncaughtException", (error) => { console.error(error.message); process.exit(1); });
-const give = (sentence) => { console.error(sentence); process.exit(3); };
-const stat = (name) => { try { return fs.lstatSync(name); } catch (error) { if (error.code === "ENOENT") return null; throw error; } };
-const quietly = (work) => { try { work(); return true; } catch { return false; } };
-
+const emptyFunction = `
 function empty(folder) {
   process.chdir(folder);
   // Names below are relative, so that no depth is too deep for a path.
@@ -43,7 +29,40 @@ function empty(folder) {
   }
   process.chdir("/");
 }
+`;
 
+/** Removes for good what the folders of its arguments hold; exit code 3 with a sentence when it cannot. */
+export const emptySource = `
+const fs = require("node:fs");
+const quietly = (work) => { try { work(); return true; } catch { return false; } };
+${emptyFunction}
+for (const folder of process.argv.slice(1)) {
+  let found = null;
+  quietly(() => { found = fs.lstatSync(folder); });
+  if (found === null || !found.isDirectory()) continue;
+  if (!quietly(() => { quietly(() => fs.chmodSync(folder, 0o700)); empty(folder); fs.chmodSync(folder, found.mode & 0o7777); })) {
+    console.error(folder + " cannot be emptied");
+    process.exit(3);
+  }
+}
+console.log("{}");
+`;
+
+/**
+ * Makes /logs/verifier and /tests new (argument 1: whether tests come from here), whatever an agent put there (links, folders without
+ * permissions, trees too deep for a path), makes a fresh home, and reports the search path without folders that an agent can write.
+ * Other arguments: working folder, mode of the folders. Exit code 3 with a sentence on stderr when a place cannot be made clean.
+ */
+export const prepareSource = `
+const fs = require("node:fs");
+const path = require("node:path");
+const [testsFromHere, workdir, modeText] = process.argv.slice(1);
+const mode = Number.parseInt(modeText, 8);
+process.on("uncaughtException", (error) => { console.error(error.message); process.exit(1); });
+const give = (sentence) => { console.error(sentence); process.exit(3); };
+const stat = (name) => { try { return fs.lstatSync(name); } catch (error) { if (error.code === "ENOENT") return null; throw error; } };
+const quietly = (work) => { try { work(); return true; } catch { return false; } };
+${emptyFunction}
 function fresh(folder) {
   const parent = stat(path.dirname(folder));
   if (parent === null || !parent.isDirectory()) give(path.dirname(folder) + " is no folder any more");

@@ -7,18 +7,21 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import type { Sandbox } from "../sandboxes/index.ts";
-import { defaultWorkdir, layOutTask, resolveVariables, sandboxRequest, type Task } from "../tasks/index.ts";
-import type { RehearsalKind, RehearsalOptions, RehearsalResult } from "./contract.ts";
+import { defaultWorkdir, layOutStep, layOutTask, resolveVariables, runsOf, sandboxRequest, type Task, type TaskStep } from "../tasks/index.ts";
+import { runCollectHooks } from "./collect-hooks.ts";
+import type { RehearsalKind, RehearsalOptions, RehearsalResult, VerifierResult } from "./contract.ts";
+import { clearFolders, stepFolders } from "./ground.ts";
 import { runVerifier } from "./run-verifier.ts";
 import { packageEntries } from "./stage-tests.ts";
+import { gradeOfSteps, stepsEndAfter } from "./step-grade.ts";
 
 const agentLimitMs = 30 * 60_000;
 const outputLimitBytes = 4_000_000;
 
 interface Part {
   readonly name: string;
-  /** Folder of the package with solve.sh; null = nothing is done. */
-  readonly folder: string | null;
+  /** Folder of the package with solve.sh, for one run; null = nothing is done. */
+  folderOf(run: Task): string | null;
 }
 
 /**
@@ -39,29 +42,23 @@ export async function rehearseTask(kind: RehearsalKind, task: Task, options: Reh
   return results;
 }
 
-function refuseUnrunnable(task: Task): void {
-  const { environment, steps } = task;
-  const why =
-    steps.length > 0
-      ? "has several steps"
-      : environment.compose
-        ? "needs several containers (docker-compose.yaml)"
-        : environment.os === "windows"
-          ? "needs Windows"
-          : null;
-  if (why !== null)
-    throw new WorkbenchError("task", `The task ${task.name} ${why}, which cannot be run.`, "Use a task of one step in one Linux container.");
+function refuseUnrunnable({ environment, name }: Task): void {
+  const why = environment.compose ? "needs several containers (docker-compose.yaml)" : environment.os === "windows" ? "needs Windows" : null;
+  if (why !== null) throw new WorkbenchError("task", `The task ${name} ${why}, which cannot be run.`, "Use a task in one Linux container.");
 }
 
 function partsOf(kind: RehearsalKind, task: Task): readonly Part[] {
-  if (kind === "empty") return [{ name: "empty", folder: null }];
+  if (kind === "empty") return [{ name: "empty", folderOf: () => null }];
   if (kind === "gold") {
-    if (!task.hasSolution) throw new WorkbenchError("task", `The task ${task.name} has no gold solution.`, "Add solution/solve.sh.");
-    return [{ name: "gold", folder: "solution" }];
+    if (!task.hasSolution) {
+      const where = task.steps.length === 0 ? "solution/solve.sh" : "solution/solve.sh, or one in the folder of each step";
+      throw new WorkbenchError("task", `The task ${task.name} has no gold solution.`, `Add ${where}.`);
+    }
+    return [{ name: "gold", folderOf: ({ solutionFolder }) => solutionFolder }];
   }
   if (task.cheats.length === 0)
     throw new WorkbenchError("task", `The task ${task.name} has no cheats.`, "Add cheats/NAME/solve.sh, which must earn 0.");
-  return task.cheats.map((name) => ({ name, folder: `cheats/${name}` }));
+  return task.cheats.map((name) => ({ name, folderOf: () => `cheats/${name}` }));
 }
 
 async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: RehearsalOptions): Promise<RehearsalResult> {
@@ -75,18 +72,25 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
   const sandbox = await options.provider.create(request, report, options.signal);
   try {
     await layOutTask(sandbox, task, options.environment, options.signal);
-    const timedOut = part.folder !== null && (await solve(sandbox, task, part.folder, outputFolder, options));
-    report(`${part.name}: verifying`);
-    const { signal, environment, ownerId, provider, onProgress } = options;
-    const verdict = await runVerifier(sandbox, task, {
-      outputFolder,
-      environment,
-      provider,
-      ownerId,
-      rolloutId,
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const verdicts: VerifierResult[] = [];
+    let timedOut = false;
+    for (const [index, { step, part: run }] of runsOf(task).entries()) {
+      const of = step === null ? part.name : `${part.name}, step ${step.name}`;
+      const folder = step === null ? outputFolder : join(outputFolder, step.name);
+      await mkdir(folder, { recursive: true });
+      if (step !== null) await prepareStep(sandbox, task, step, index, options);
+      const solution = part.folderOf(run);
+      report(`${of}: ${solution === null ? "nothing is done" : "solving"}`);
+      timedOut = solution !== null && (await solve(sandbox, run, step, solution, folder, options));
+      await sandbox.killAll();
+      await runCollectHooks(sandbox, run, { ...options, onLoss: report });
+      report(`${of}: verifying`);
+      verdicts.push(await runVerifier(sandbox, run, { ...options, outputFolder: folder, rolloutId }));
+      const last = verdicts.at(-1);
+      if (last === undefined || (step !== null && stepsEndAfter(task, index, last) !== null)) break;
+    }
+    const verdict = task.steps.length === 0 ? verdicts[0] : gradeOfSteps(task, verdicts);
+    if (verdict === undefined) throw new Error("a rehearsal gave no verdict");
     const { cause, reward, rewards } = verdict;
     const status = timedOut ? "agent-timeout" : verdict.status;
     const expected = kind === "gold" ? status === "succeeded" : reward === 0;
@@ -97,8 +101,22 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
   }
 }
 
-/** Runs the solve script as the agent would run; true when it ran out of the agent's time. */
-async function solve(sandbox: Sandbox, task: Task, folder: string, outputFolder: string, options: RehearsalOptions): Promise<boolean> {
+/** What a rollout does before a step's agent runs. */
+async function prepareStep(sandbox: Sandbox, task: Task, step: TaskStep, index: number, { environment, signal }: RehearsalOptions): Promise<void> {
+  if (index > 0) await clearFolders(sandbox, [...stepFolders, "/solution"], signal);
+  await sandbox.useNetwork(step.agent.network);
+  await layOutStep(sandbox, task, step, environment, signal);
+}
+
+/** Runs the solve script as the agent would run; true when it ran out of the agent's time. `step` names the step to a cheat. */
+async function solve(
+  sandbox: Sandbox,
+  task: Task,
+  step: TaskStep | null,
+  folder: string,
+  outputFolder: string,
+  options: RehearsalOptions,
+): Promise<boolean> {
   await sandbox.uploadEntries(await packageEntries(task.path, folder), "/solution");
   // Made with the rights of the box, as a harness's own files make it.
   await sandbox.writeFile("/home/agent/.rehearsal", new Uint8Array());
@@ -106,7 +124,7 @@ async function solve(sandbox: Sandbox, task: Task, folder: string, outputFolder:
   const end = await sandbox.exec(
     {
       command: ["/bin/sh", "-c", "exec /solution/solve.sh"],
-      env: { HOME: "/home/agent", ...values },
+      env: { HOME: "/home/agent", ...(step === null ? {} : { OPENFORGE_STEP: step.name }), ...values },
       cwd: task.environment.workdir ?? defaultWorkdir,
       ...(task.agent.user === null ? {} : { user: task.agent.user }),
       timeoutMs: task.agent.timeoutMs ?? agentLimitMs,

@@ -84,10 +84,12 @@ function readTable(text: string): Rewards | string {
   return names.length === rewards.length ? Object.fromEntries(rewards) : "has a name twice";
 }
 
-/** The scalar: `reward`, else the only name, else the task's choice. */
 function scalar(reading: FileReading, rewardKey: string | null): RewardReading {
-  if (!("rewards" in reading)) return { ok: false, ...reading, rewards: null };
-  const { rewards } = reading;
+  return "rewards" in reading ? scalarReward(reading.rewards, rewardKey) : { ok: false, ...reading, rewards: null };
+}
+
+/** The scalar: `reward`, else the only name, else the task's choice. */
+export function scalarReward(rewards: Rewards, rewardKey: string | null): RewardReading {
   const names = Object.keys(rewards);
   const name = Object.hasOwn(rewards, "reward") ? "reward" : names.length === 1 ? names[0] : rewardKey;
   const reward = name === undefined || name === null || !Object.hasOwn(rewards, name) ? undefined : rewards[name];

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
 import type { Sandbox } from "../sandboxes/index.ts";
-import { defaultWorkdir, resolveVariables, type Task } from "../tasks/index.ts";
+import { defaultWorkdir, resolveVariables, sharedVerifierNetwork, type Task } from "../tasks/index.ts";
 import { brokenGraderSign } from "./broken-grader.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 import { graderEnvironment } from "./grader-environment.ts";
@@ -31,8 +31,9 @@ export async function runVerifier(sandbox: Sandbox, task: Task, options: Verifie
   await mkdir(options.outputFolder, { recursive: true });
   await writeFile(join(options.outputFolder, outputFile), "");
   await sandbox.killAll();
-  const graded =
-    task.verifier.box === null ? await grade(sandbox, task, options, true) : await inVerifierBox(sandbox, task, task.verifier.box, options, grade);
+  const { box } = task.verifier;
+  if (box === null) await sandbox.useNetwork(sharedVerifierNetwork(task));
+  const graded = box === null ? await grade(sandbox, task, options, true) : await inVerifierBox(sandbox, task, box, options, grade);
   return { ...graded, seconds: (Date.now() - startedAt) / 1000 };
 }
 
@@ -51,7 +52,7 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
   if (prepared.replaced.length > 0) {
     return failure("reward-forged", `System programs that the verifier relies on were changed: ${prepared.replaced.slice(0, 5).join(", ")}.`);
   }
-  if (testsFromHere) await sandbox.uploadEntries(await packageEntries(task.path, "tests"), "/tests");
+  if (testsFromHere) for (const folder of task.testFolders) await sandbox.uploadEntries(await packageEntries(task.path, folder), "/tests");
 
   const output = new MergedOutput();
   const taskEnv = resolveVariables(task.verifier.box?.env ?? task.environment.env, options.environment);

@@ -2,11 +2,12 @@
  * Grading in a box of its own. Only /logs/artifacts and the declared artifacts are carried over, to the same absolute paths; the rest
  * of the agent's work is not there.
  */
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import type { Sandbox, SandboxImage, SandboxKind } from "../sandboxes/index.ts";
-import { defaultWorkdir, type Task, type VerifierBox } from "../tasks/index.ts";
+import { carriedArtifacts, defaultWorkdir, type Task, type VerifierBox } from "../tasks/index.ts";
+import { downloadArtifact } from "./artifact-download.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 
 export type Graded = Omit<VerifierResult, "seconds">;
@@ -53,10 +54,10 @@ function imageOf(task: Task, box: VerifierBox, kind: SandboxKind): SandboxImage 
 async function bringOut(sandbox: Sandbox, task: Task, scratch: string): Promise<{ readonly host: string; readonly inside: string }[]> {
   const workdir = task.environment.workdir ?? defaultWorkdir;
   const carried: { host: string; inside: string }[] = [];
-  for (const source of new Set(["/logs/artifacts", ...task.artifacts.map((artifact) => artifact.source)])) {
+  for (const { source, exclude, service } of carriedArtifacts(task)) {
     const inside = posix.resolve(workdir, source);
     const host = join(scratch, String(carried.length));
-    if ((await sandbox.download(inside, host)) && (await stat(host).catch(() => null)) !== null) carried.push({ host, inside });
+    if (await downloadArtifact(sandbox, { inside, exclude, service }, host)) carried.push({ host, inside });
   }
   return carried;
 }

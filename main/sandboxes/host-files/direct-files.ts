@@ -17,6 +17,8 @@ export function directFiles(firstProcess: () => Promise<ProcessIdentity>, owner:
         { links: false },
       );
     },
+    emptyFolder: async (path) =>
+      withFolder(await firstProcess(), path, (place) => (place === null || emptied(place) ? null : `${path} cannot be emptied`), { links: false }),
     readPlain: async (path, limitBytes) =>
       withFolder(
         await firstProcess(),

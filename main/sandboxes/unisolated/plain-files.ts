@@ -47,6 +47,12 @@ export function plainFiles(folder: string): DirectFiles {
       await chmod(place, mode);
       return null;
     },
+    async emptyFolder(path) {
+      const place = requirePlace(folder, path);
+      if ((await lstat(place).catch(() => null))?.isDirectory() !== true) return null;
+      for (const name of await readdir(place)) await rm(join(place, name), { recursive: true, force: true });
+      return null;
+    },
     async readPlain(path, limitBytes): Promise<PlainFile> {
       const place = requirePlace(folder, path);
       const found = await lstat(place).catch(() => null);

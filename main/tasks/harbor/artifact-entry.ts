@@ -1,6 +1,6 @@
 /** Artifact entries: what is collected from a container, and where it goes below the rollout's artifact folder. */
 
-import type { TaskArtifact } from "../contract.ts";
+import type { TaskArtifact, TaskPart } from "../contract.ts";
 
 /** The service of a compose file that the agent works in; the only one where there is none. */
 export const mainService = "main";
@@ -33,6 +33,15 @@ type RawArtifact =
       readonly exclude?: readonly string[] | undefined;
       readonly service?: string | undefined;
     };
+
+/** What is always collected from the box of the agent. */
+export const artifactFolder = "/logs/artifacts";
+
+/** Every artifact of a part, the folder that is collected without being declared first. */
+export function carriedArtifacts({ artifacts }: Pick<TaskPart, "artifacts">): readonly TaskArtifact[] {
+  const declared = artifacts.some(({ source, service }) => service === mainService && source.replace(/\/+$/, "") === artifactFolder);
+  return declared ? artifacts : [artifactOf(artifactFolder), ...artifacts];
+}
 
 export function artifactOf(entry: RawArtifact): TaskArtifact {
   if (typeof entry === "string") return { source: entry, destination: null, exclude: [], service: mainService };

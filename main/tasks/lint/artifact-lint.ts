@@ -1,19 +1,15 @@
 /** Artifact entries whose places collide, or that reach into the logs of agent and verifier. */
 
 import type { TaskArtifact } from "../contract.ts";
-import { artifactOf } from "../harbor/artifact-entry.ts";
+import { carriedArtifacts } from "../harbor/artifact-entry.ts";
 
 const parts = (path: string) => path.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
 const output = (entry: TaskArtifact) => parts(entry.destination ?? entry.source);
 const isWithin = (inner: readonly string[], outer: readonly string[]) => outer.every((part, index) => inner[index] === part);
 
-/** The folder that is collected without being declared. */
-const conventional = artifactOf("/logs/artifacts");
-
 /** Index of the later and text of the earlier entry of each pair that claims the same place. */
 export function artifactCollisions(entries: readonly TaskArtifact[]): { readonly index: number; readonly earlier: string }[] {
-  const declared = entries.some((entry) => entry.service === "main" && entry.source.replace(/\/+$/, "") === conventional.source);
-  const all = declared ? entries : [conventional, ...entries];
+  const all = carriedArtifacts({ artifacts: entries });
   const offset = all.length - entries.length;
   return all.flatMap((second, index) =>
     all.slice(0, index).flatMap((first) => {

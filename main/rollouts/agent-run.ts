@@ -1,0 +1,110 @@
+/** One agent of an attempt, from its setup to its grade: the only one, or that of a step. What goes wrong on the way throws. */
+import type { AgentFacts } from "../../engine/outcome/index.ts";
+import { harnessLogs } from "../harnesses/index.ts";
+import type { Sandbox } from "../sandboxes/index.ts";
+import { defaultWorkdir, resolveHeaders, resolveVariables, type Task, type TaskStep } from "../tasks/index.ts";
+import { runCollectHooks, runVerifier, type VerifierResult } from "../verifiers/index.ts";
+import { type AgentClock, startAgentClock } from "./agent-clock.ts";
+import { type AgentEnd, type AgentTask, agentFacts } from "./agent-host.ts";
+import type { PartCollector } from "./collect.ts";
+import type { PhaseRecorder } from "./phases.ts";
+import {
+  type AttemptOptions,
+  agentBudget,
+  budgets,
+  collectingBudget,
+  log,
+  type Prepared,
+  runningBudget,
+  setupBudget,
+  verifyingBudget,
+} from "./prepare.ts";
+
+/** What all agents of an attempt share. */
+export interface Bench {
+  readonly options: AttemptOptions;
+  readonly phases: PhaseRecorder;
+  readonly prepared: Prepared;
+  readonly sandbox: Sandbox;
+  /** Of the agents that ran. */
+  readonly clocks: AgentClock[];
+}
+
+export interface AgentRun {
+  /** The task, or the step as a task of its own. */
+  readonly part: Task;
+  readonly step: TaskStep | null;
+  /** Puts into the box what the agent is to find there, before the harness's own files. */
+  layOut(signal: AbortSignal): Promise<void>;
+  /** Its processes have ended; it is not graded yet. */
+  onAgentEnd(seconds: number): void;
+}
+
+export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly facts: AgentFacts; readonly verdict: VerifierResult }> {
+  const { options, phases, prepared, sandbox, clocks } = bench;
+  const { manifest, session, host } = prepared;
+  const { part, step } = run;
+  const agent = agentTask(bench, part);
+  const collector = prepared.collector.of(step?.name ?? null);
+  await phases.run("setup", setupBudget(prepared, step), async (signal) => {
+    await run.layOut(signal);
+    await host.setUp(sandbox, agent);
+  });
+
+  const before = clocks.length === 0 ? null : session.stats();
+  const agentMs = agentBudget(options, part);
+  const startedAt = performance.now();
+  const end = await phases.run("running", runningBudget({ agentMs }), async (signal) => {
+    const clock = startAgentClock(agentMs);
+    clocks.push(clock);
+    session.onPolicyWait(clock);
+    session.beginAgentPhase();
+    const ended = await host.run(sandbox, agent, clock, signal);
+    clock.stop();
+    return ended;
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await phases.run("stopping", budgets.stopping, async () => {
+    session.endAgentPhase();
+    await sandbox.killAll();
+  });
+  run.onAgentEnd(seconds);
+  const facts = agentFacts(manifest, end, session, before);
+  await phases.run("collecting", collectingBudget(part), (signal) => collect(bench, part, collector, end, signal));
+  const verdict = await phases.run("verifying", verifyingBudget(part), (signal) => verify(bench, part, collector, signal));
+  return { facts, verdict };
+}
+
+function agentTask({ options, prepared }: Bench, part: Task): AgentTask {
+  const { manifest, session, contextWindow } = prepared;
+  return {
+    ...{ task: part, manifest, session, contextWindow },
+    workdir: part.environment.workdir ?? defaultWorkdir,
+    sessionId: `${options.rollout.id}-${options.attempt}`,
+    environment: resolveVariables(part.environment.env, options.env),
+    mcpServers: part.environment.mcpServers.map((server) => ({ ...server, headers: resolveHeaders(server.headers, options.env) })),
+  };
+}
+
+async function collect({ options, sandbox }: Bench, part: Task, collector: PartCollector, end: AgentEnd, signal: AbortSignal): Promise<void> {
+  const { finalText, logs } = end;
+  // Verifiers find it where every harness's is.
+  if (finalText !== null) await sandbox.writeFile(`${harnessLogs}/final.txt`, finalText);
+  for (const { name, bytes } of logs) collector.keepLog(name, bytes);
+  await runCollectHooks(sandbox, part, { environment: options.env, onLoss: (line) => log(options, line), signal });
+  await collector.collectFrom(sandbox, part);
+}
+
+async function verify({ options, sandbox }: Bench, part: Task, collector: PartCollector, signal: AbortSignal): Promise<VerifierResult> {
+  const result = await runVerifier(sandbox, part, {
+    outputFolder: collector.verifierFolder,
+    environment: options.env,
+    provider: options.provider,
+    ownerId: options.ownerId,
+    rolloutId: options.rollout.id,
+    onProgress: (line) => log(options, line),
+    signal,
+  });
+  await collector.keepVerifierOutput();
+  return result;
+}
