@@ -1,5 +1,6 @@
 /** OpenAI Responses request → the internal form. Items in a row that one answer gave become one assistant message again. */
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolChoice } from "../../../../engine/conversation/index.ts";
+import { canonicalJson } from "../../../../engine/json/index.ts";
 import { type Decoded, invalidRequest, type MediaStore } from "../dialect.ts";
 import { readMedia } from "../media.ts";
 import { otherMembers, type RequestBody, rawItem } from "../request-body.ts";
@@ -98,8 +99,8 @@ function readItems(items: readonly ResponsesItem[], media: MediaStore, raw: (ind
       grow((open) => open.reasoning === undefined && open.content === undefined && open.calls.length === 0).reasoning = readReasoning(item);
     } else if (type === "message" && item.role === "assistant") {
       grow((open) => open.content === undefined && open.calls.length === 0).content = readContent(item.content, media);
-    } else if (type === "function_call" || type === "custom_tool_call") {
-      grow(() => true).calls.push(readCall(item, type === "custom_tool_call"));
+    } else if (type === "function_call" || type === "custom_tool_call" || type === "computer_call") {
+      grow(() => true).calls.push(readCall(item, type));
     } else {
       close();
       messages.push(readOther(item, type, media, () => raw(index)));
@@ -122,34 +123,42 @@ function readReasoning(item: ResponsesItem): string {
   return parts.map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
 }
 
-function readCall(item: ResponsesItem, custom: boolean): ToolCall {
+function readCall(item: ResponsesItem, type: "function_call" | "custom_tool_call" | "computer_call"): ToolCall {
   const place = item.namespace == null ? {} : { namespace: item.namespace };
   const id = item.call_id ?? "";
   const name = item.name ?? "";
-  return custom
-    ? { id, kind: "custom", name, ...place, arguments: item.input ?? "" }
-    : { id, kind: "function", name, ...place, arguments: item.arguments ?? "" };
+  switch (type) {
+    case "custom_tool_call":
+      return { id, kind: "custom", name, ...place, arguments: item.input ?? "" };
+    case "function_call":
+      return { id, kind: "function", name, ...place, arguments: item.arguments ?? "" };
+    case "computer_call":
+      // It has no name, and its arguments are an object of their own.
+      return { id, kind: "function", name: "computer", arguments: canonicalJson(JSON.stringify(item.action ?? {})) };
+  }
 }
+
+const answeredTypes: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output", "computer_call_output"]);
 
 function readOther(item: ResponsesItem, type: string, media: MediaStore, raw: () => string): Message {
   const role = item.role;
   if (type === "message" && (role === "system" || role === "developer" || role === "user"))
     return { role, content: readContent(item.content, media) };
-  if ((type === "function_call_output" || type === "custom_tool_call_output") && item.output != null)
+  if (answeredTypes.has(type) && item.output != null)
     return { role: "tool", toolCallId: item.call_id ?? "", content: readContent(item.output, media) };
   return { role: "other", raw: raw() };
 }
 
-function readContent(content: ResponsesItem["content"], media: MediaStore): readonly ContentPart[] {
+function readContent(content: ResponsesItem["output"], media: MediaStore): readonly ContentPart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return content.map((part) => readPart(part, media));
+  return (Array.isArray(content) ? content : [content]).map((part) => readPart(part, media));
 }
 
 function readPart(part: ResponsesPart, media: MediaStore): ContentPart {
   const isText = part.type === "input_text" || part.type === "output_text" || part.type === "text";
   if (isText && typeof part.text === "string") return { type: "text", text: part.text };
-  if (part.type === "input_image" && typeof part.image_url === "string") {
+  if ((part.type === "input_image" || part.type === "computer_screenshot") && typeof part.image_url === "string") {
     const detail = typeof part.detail === "string" ? { detail: part.detail } : {};
     return { type: "image", ...readMedia(part.image_url, media), ...detail };
   }

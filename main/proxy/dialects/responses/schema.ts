@@ -14,7 +14,9 @@ const item = z.looseObject({
   namespace: optional(z.string()),
   arguments: optional(z.string()),
   input: optional(z.string()),
-  output: optional(content),
+  /** A screenshot is one part, not a list of parts. */
+  output: optional(z.union([content, part])),
+  action: z.unknown().optional(),
   summary: optional(z.array(part)),
   encrypted_content: optional(z.string()),
 });
