@@ -1,6 +1,6 @@
-/** The last touches to an answer before it is recorded: ids for its calls, canonical arguments, a finish reason that fits, tokens that are whole. */
+/** The last touches to an answer before it is recorded: ids for its calls, canonical arguments, a finish reason that fits, whole numbers of tokens. */
 import { hash } from "node:crypto";
-import type { Answer, AssistantMessage, CaptureLevel, ToolCall } from "../../engine/conversation/index.ts";
+import type { Answer, AssistantMessage, CaptureLevel, ToolCall, Usage } from "../../engine/conversation/index.ts";
 import { canonicalJson, replaceLoneSurrogates } from "../../engine/json/index.ts";
 
 /** Nine letters and digits: every template and client takes such an id. */
@@ -15,8 +15,19 @@ export function completeAnswer(answer: Answer, callId: string): Answer {
     ...answer,
     message,
     finishReason: finishReasonOf(answer, message),
+    usage: wholeUsage(answer.usage),
     unparsedToolCall: answer.unparsedToolCall || broken,
   };
+}
+
+/** Servers say what they like: the record counts tokens, and a client adds them up. */
+function wholeUsage({ promptTokens, completionTokens, cachedTokens }: Usage): Usage {
+  const cached = cachedTokens === undefined ? {} : { cachedTokens: tokenCount(cachedTokens) };
+  return { promptTokens: tokenCount(promptTokens), completionTokens: tokenCount(completionTokens), ...cached };
+}
+
+function tokenCount(value: number): number {
+  return Number.isFinite(value) ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.trunc(value))) : 0;
 }
 
 function completeMessage(message: AssistantMessage, callId: string): AssistantMessage {

@@ -37,8 +37,12 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
   if (result.exchange !== undefined) entry.exchange = result.exchange;
   if (!result.ok) return result;
   entry.notes.push(...(result.notes ?? []));
-  const read = prepared === null || tokenIn === null ? result.answer : tokenIn.read(result.answer, prepared.prompt, conversation, entry.id);
-  const answer = completeAnswer(read, entry.id);
+  const read =
+    prepared === null || tokenIn === null
+      ? { ok: true as const, answer: result.answer }
+      : tokenIn.read(result.answer, prepared.prompt, conversation, entry.id);
+  if (!read.ok) return { ...result, ...read };
+  const answer = completeAnswer(read.answer, entry.id);
   return { ...result, answer: { ...answer, message: nameAsHarness(answer.message, asked.tools) } };
 }
 

@@ -12,12 +12,14 @@ export type PreparedPrompt =
   | { readonly ok: true; readonly prompt: AssembledPrompt; readonly conversation: Conversation; readonly notes: readonly string[] }
   | { readonly ok: false; readonly failure: UpstreamFailure };
 
+type ReadTokens = { readonly ok: true; readonly answer: Answer } | { readonly ok: false; readonly failure: UpstreamFailure };
+
 export interface TokenIn {
   /** Ids after which the policy's turn is over. */
   readonly endIds: readonly number[];
   prepare(conversation: Conversation, now: number): PreparedPrompt;
   /** The answer with the message that its sampled ids say. Answers without ids pass. */
-  read(answer: Answer, prompt: AssembledPrompt, conversation: Conversation, callId: string): Answer;
+  read(answer: Answer, prompt: AssembledPrompt, conversation: Conversation, callId: string): ReadTokens;
   /** An answer goes out to the harness: later requests may quote it. */
   remember(callId: string, conversation: Conversation, answer: Answer): void;
 }
@@ -44,15 +46,20 @@ export function createTokenIn({ builder, mode, contextWindow }: TokenInOptions):
       return withinWindow(prompt, conversation, contextWindow, [...prompt.adaptations, ...forged]);
     },
     read(answer, prompt, conversation, callId) {
-      if (answer.tokens === undefined) return answer;
-      const read = builder.readAnswer({
-        sampledIds: answer.tokens.sampledIds,
-        finishReason: answer.finishReason,
-        conversation,
-        reasoningOpened: prompt.reasoningOpened,
-        callId: (index) => toolCallId(callId, index),
-      });
-      return { ...answer, message: read.message, finishReason: read.finishReason, unparsedToolCall: read.unparsedToolCall };
+      if (answer.tokens === undefined) return { ok: true, answer };
+      try {
+        const read = builder.readAnswer({
+          sampledIds: answer.tokens.sampledIds,
+          finishReason: answer.finishReason,
+          conversation,
+          reasoningOpened: prompt.reasoningOpened,
+          callId: (index) => toolCallId(callId, index),
+        });
+        return { ok: true, answer: { ...answer, message: read.message, finishReason: read.finishReason, unparsedToolCall: read.unparsedToolCall } };
+      } catch (error) {
+        if (error instanceof RangeError) return { ok: false, failure: strangeIdsFailure(error) };
+        throw error;
+      }
     },
     remember(callId, conversation, answer) {
       if (answer.tokens === undefined) return;
@@ -71,6 +78,16 @@ function withinWindow(prompt: AssembledPrompt, conversation: Conversation, windo
   const clamped = { ...conversation, sampling: { ...conversation.sampling, maxTokens: left } };
   const clampNote = asked === undefined ? [] : [`The request asked for ${asked} tokens; ${left} were left of the window of ${window}.`];
   return { ok: true, prompt, conversation: clamped, notes: [...notes, ...clampNote] };
+}
+
+/** An id without a token: the server runs another model than the tokenizer is of, or its answer is damaged. */
+function strangeIdsFailure(error: RangeError): UpstreamFailure {
+  return {
+    kind: "garbled",
+    message: `The token ids of the policy server can't be read: ${error.message}.`,
+    remedy: "Give the policy the tokenizer of the model that its server runs.",
+    retryable: false,
+  };
 }
 
 /** Completions of servers stop after a few tokens when nothing is said. */

@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Clock,
+  type ProxyAttach,
   type ProxySession,
   type Proxy as RecordingProxy,
   type SessionOptions,
   startProxy,
   type Upstream,
 } from "../../main/proxy/index.ts";
-import { openStore, type Store } from "../../main/store/index.ts";
+import { openStore, type Store, type TokenMode } from "../../main/store/index.ts";
 
 export interface ProxyBed {
   readonly folder: string;
@@ -18,6 +19,8 @@ export interface ProxyBed {
   readonly proxy: RecordingProxy;
   /** Opens a session for a new rollout. */
   open(upstream: Upstream, over?: Partial<SessionOptions>): Promise<OpenBed>;
+  /** An address for programs outside; each of its sessions gets a rollout. */
+  attach(upstream: Upstream, tokenMode: TokenMode): Promise<{ readonly attach: ProxyAttach; readonly rolloutIds: readonly string[] }>;
   close(): Promise<void>;
 }
 
@@ -26,6 +29,8 @@ export interface OpenBed {
   readonly rolloutId: string;
   /** With `/v1`. */
   readonly base: string;
+  /** `path` below the base. */
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   chat(body: unknown, init?: RequestInit): Promise<Response>;
   responses(body: unknown, init?: RequestInit): Promise<Response>;
 }
@@ -65,9 +70,26 @@ export async function layProxyBed(options: { readonly clock?: Clock } = {}): Pro
         session,
         rolloutId,
         base,
+        post,
         chat: (body, init) => post("/chat/completions", body, init),
         responses: (body, init) => post("/responses", body, init),
       };
+    },
+    async attach(upstream, tokenMode) {
+      const rolloutIds: string[] = [];
+      rollouts += 1;
+      const attach = await proxy.openAttach({
+        id: `a${rollouts}`,
+        upstream,
+        tokenMode,
+        openSession() {
+          rollouts += 1;
+          store.createRollouts([rolloutRecord(`r${rollouts}`)]);
+          rolloutIds.push(`r${rollouts}`);
+          return `r${rollouts}`;
+        },
+      });
+      return { attach, rolloutIds };
     },
     async close() {
       await proxy.close();

@@ -1,0 +1,113 @@
+/** Sends malformed and truncated requests to sessions and attached addresses, and looks at every reply and at what was recorded. */
+import { join } from "node:path";
+import { createUpstream, readCall, type SessionStats, type Upstream } from "../../../main/proxy/index.ts";
+import type { TokenMode } from "../../../main/store/index.ts";
+import { rebuildTrajectories } from "../../../main/trajectories/index.ts";
+import { layProxyBed, type ProxyBed } from "../proxy-bed.ts";
+import { createRandom } from "../random.ts";
+import { createFuzzReport, type FuzzReport, openSockets, quickClock } from "./fuzz-report.ts";
+import { type FuzzRequest, type FuzzTarget, malformedRequest } from "./malformed-requests.ts";
+import { exchangeRaw, type RawReply } from "./raw-exchange.ts";
+import { faultOfReply } from "./reply-form.ts";
+
+/** Requests that one session gets, and how many of them at once. */
+const perSession = 50;
+const atOnce = 8;
+const policies = join(import.meta.dirname, "../../../resources/policies");
+const tokenModes: readonly TokenMode[] = ["text-in", "as-sampled", "as-template"];
+
+interface Opened extends FuzzTarget {
+  readonly rolloutIds: () => readonly string[];
+  /** Calls that were counted. */
+  readonly calls: () => number;
+  close(): Promise<void>;
+}
+
+/** `seed` and its number make a request again. */
+export async function fuzzRequests(count: number, seed: number): Promise<FuzzReport> {
+  const report = createFuzzReport(seed);
+  const socketsBefore = openSockets();
+  const bed = await layProxyBed({ clock: quickClock });
+  const media = { put: (bytes: Uint8Array) => bed.store.blobs.put(bytes).hash, get: bed.store.blobs.get };
+  const upstream = await createUpstream(
+    { kind: "scripted", id: "scripted", file: join(policies, "scripted.yaml") },
+    { env: {}, policiesFolder: policies, media },
+  );
+  try {
+    for (let first = 0; first < count; first += perSession) {
+      const opened = await open(bed, upstream, first / perSession);
+      const numbers = Array.from({ length: Math.min(perSession, count - first) }, (_, index) => first + index);
+      await Promise.all(Array.from({ length: atOnce }, () => sendAll(bed, opened, numbers, report, seed)));
+      await opened.close();
+      lookAtRecord(bed, opened, report);
+    }
+    for (const problem of await bed.store.check()) report.fault(`store check: ${JSON.stringify(problem)}`);
+  } finally {
+    await upstream.close();
+    await bed.close();
+  }
+  if (openSockets() > socketsBefore) report.fault(`${openSockets() - socketsBefore} sockets are left open`);
+  return report.read();
+}
+
+/** Three sessions, one in each token mode, then an attached address. */
+async function open(bed: ProxyBed, upstream: Upstream, batch: number): Promise<Opened> {
+  const tokenMode = tokenModes[batch % 4];
+  if (tokenMode === undefined) {
+    const attached = await bed.attach(upstream, "as-sampled");
+    const calls = (): number => attached.attach.sessions().reduce((sum, { stats }) => sum + recordedOf(stats), 0);
+    return {
+      path: attached.attach.path,
+      key: attached.attach.key,
+      rolloutIds: () => attached.rolloutIds,
+      calls,
+      close: () => attached.attach.close(),
+    };
+  }
+  const { session, rolloutId } = await bed.open(upstream, { tokenMode });
+  const { path, key } = session;
+  return { path, key, rolloutIds: () => [rolloutId], calls: () => recordedOf(session.stats()), close: () => session.close() };
+}
+
+/** Unknown paths are recorded and counted apart. */
+function recordedOf({ calls, unknownPaths }: SessionStats): number {
+  return calls + unknownPaths;
+}
+
+async function sendAll(
+  bed: ProxyBed,
+  target: FuzzTarget,
+  numbers: number[],
+  report: ReturnType<typeof createFuzzReport>,
+  seed: number,
+): Promise<void> {
+  for (let number = numbers.shift(); number !== undefined; number = numbers.shift()) {
+    const request = malformedRequest(createRandom(seed * 1_000_003 + number), target);
+    const reply = await exchangeRaw(bed.proxy.address, request.bytes, { ...request, withinMs: 30_000 });
+    report.counted(reply.ended === "left" ? "client left" : String(reply.status ?? "closed"));
+    const fault = faultOf(request, reply);
+    if (fault !== null) report.fault(`request ${number}, ${request.what}: ${fault}`);
+  }
+}
+
+function faultOf(request: FuzzRequest, reply: RawReply): string | null {
+  if (reply.ended === "hung") return "no reply within 30 s";
+  if (reply.ended === "left") return null;
+  if (request.bare && (reply.status === null || reply.body === "")) return null;
+  return faultOfReply(reply, request.dialect, request.bare ? "other" : request.asks);
+}
+
+/** What was counted is there, can be read again, and makes chains. */
+function lookAtRecord({ store }: ProxyBed, opened: Opened, report: ReturnType<typeof createFuzzReport>): void {
+  const calls = opened.rolloutIds().flatMap((id) => store.callsOf(id));
+  if (calls.length !== opened.calls()) report.fault(`${opened.path}: ${calls.length} calls are recorded, ${opened.calls()} were counted`);
+  try {
+    for (const call of calls) {
+      const read = readCall(store, call);
+      if (call.status === "ok" && read.answer === null) report.fault(`${call.id}: its answer can't be read again`);
+    }
+    for (const id of opened.rolloutIds()) rebuildTrajectories(store, id);
+  } catch (error) {
+    report.fault(`${opened.path}: the record can't be read: ${String(error)}`);
+  }
+}
