@@ -35,7 +35,6 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
     const id = `a-${randomBytes(4).toString("hex")}`;
     const spec = JSON.stringify({ name, policy, attached: id });
     const now = Date.now();
-    store.createExperiment({ id: experiment, name, createdAt: now, endedAt: null, spec, status: "running", kind: "attach" });
     const newId = idMaker(store);
     let sessions = 0;
     const openSession = ({ client }: { readonly client: string }): string => {
@@ -44,7 +43,16 @@ export function createAttachService({ store, proxy, policies }: AttachParts): At
       tell(store, experiment, rollout, "rollout.phase", { phase: "running", attempt: 0 });
       return rollout;
     };
-    const proxied = await proxy.openAttach({ id, upstream, tokenMode: usualTokenMode(upstream), openSession });
+    let proxied: ProxyAttach | null = null;
+    try {
+      proxied = await proxy.openAttach({ id, upstream, tokenMode: usualTokenMode(upstream), openSession });
+      // Only now: an address that could not be opened leaves no experiment that runs for ever.
+      store.createExperiment({ id: experiment, name, createdAt: now, endedAt: null, spec, status: "running", kind: "attach" });
+    } catch (error) {
+      await proxied?.close();
+      await upstream.close();
+      throw error;
+    }
     const origin = `http://${proxy.address}${proxied.path}`;
     const baseUrl = `${origin}/v1`;
     const attached = { id, experiment, baseUrl, dialects: { chat: baseUrl, responses: baseUrl, messages: origin, gemini: origin } };

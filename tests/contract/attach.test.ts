@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { correctionsOf } from "../../main/attach/index.ts";
+import { correctionsOf, createAttachService } from "../../main/attach/index.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 
 let folder = "";
@@ -80,4 +80,14 @@ test("calls of several dialects become sessions with verdicts and corrections; t
 
 test("a wrong policy is refused in one sentence", async () => {
   await expect(workbench.attach.start({ name: "x", policy: "nobody" })).rejects.toThrow("nobody");
+});
+
+test("an address that can't be opened leaves no experiment that runs", async () => {
+  const { store, proxy, policies } = workbench;
+  const before = store.experiments().length;
+  const refusing = { ...proxy, openAttach: () => Promise.reject(new Error("no address is left")) };
+  const service = createAttachService({ store, proxy: refusing, policies });
+  await expect(service.start({ name: "trial", policy: "scripted" })).rejects.toThrow("no address is left");
+  expect(store.experiments()).toHaveLength(before);
+  expect(service.list()).toEqual([]);
 });
