@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "../../../main/machine/index.ts";
 import { bundle } from "../measure/bundle.ts";
@@ -20,13 +20,14 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export async function startPolicy(delayMs: number): Promise<Running> {
-  const { child, line } = await start(join(import.meta.dirname, "upstream-process.ts"), [String(delayMs)]);
+/** `spread`: share by which the delay of a call is longer or shorter. */
+export async function startPolicy(delayMs: number, spread = 0): Promise<Running> {
+  const { child, line } = await start(join(import.meta.dirname, "upstream-process.ts"), [String(delayMs), String(spread)]);
   return { target: { host: "127.0.0.1", port: Number(line), path: () => path, key: () => "none" }, stop: () => end(child) };
 }
 
 export async function startOurs(policy: Running, streams: number): Promise<Running> {
-  const { child, line } = await start(await bundledProxy(), [String(policy.target.port), String(streams)]);
+  const { child, line } = await start(await bundledProxy("proxy-process.ts"), [String(policy.target.port), String(streams)]);
   const { address, sessions } = JSON.parse(line) as { address: string; sessions: { path: string; key: string }[] };
   const [host = "", port] = address.split(":");
   const target: Target = {
@@ -38,9 +39,21 @@ export async function startOurs(policy: Running, streams: number): Promise<Runni
   return { target, stop: () => end(child) };
 }
 
-async function bundledProxy(): Promise<string> {
+export interface ProxyUnderLoad {
+  readonly address: string;
+  /** POST /open, /close/r/…, /memory, /check. */
+  readonly control: string;
+  stop(): Promise<void>;
+}
+
+export async function startProxyUnderLoad(policy: Running): Promise<ProxyUnderLoad> {
+  const { child, line } = await start(await bundledProxy("load-process.ts"), [String(policy.target.port)], ["--expose-gc"]);
+  return { ...(JSON.parse(line) as { address: string; control: string }), stop: () => end(child) };
+}
+
+async function bundledProxy(file: string): Promise<string> {
   const worker = join(import.meta.dirname, "../../../main/store/background/worker.ts");
-  return join(await bundle("proxy", { proxy: join(import.meta.dirname, "proxy-process.ts"), "store-worker": worker }), "proxy.js");
+  return join(await bundle(parse(file).name, { proxy: join(import.meta.dirname, file), "store-worker": worker }), "proxy.js");
 }
 
 /** Reverse mode, saving every flow. null with a note when it can't be had. */
@@ -85,9 +98,9 @@ async function installMitmproxy(note: (line: string) => void): Promise<string | 
   }
 }
 
-function start(file: string, words: readonly string[]): Promise<{ child: ChildProcess; line: string }> {
+function start(file: string, words: readonly string[], flags: readonly string[] = []): Promise<{ child: ChildProcess; line: string }> {
   const loader = file.endsWith(".ts") ? ["--import", "tsx"] : [];
-  const child = spawn(process.execPath, [...loader, file, ...words], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...loader, ...flags, file, ...words], { stdio: ["pipe", "pipe", "inherit"] });
   return new Promise((resolve, reject) => {
     let text = "";
     child.stdout?.on("data", (chunk) => {

@@ -1,8 +1,9 @@
-/** A policy server that answers every POST with one fixed completion, after a fixed time. Prints its port. */
+/** A policy server that answers every POST with one fixed completion, after a time that is fixed but for its spread. Prints its port. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const delayMs = Number(process.argv[2] ?? 0);
+const spread = Number(process.argv[3] ?? 0);
 const completion = JSON.stringify({
   id: "c",
   object: "chat.completion",
@@ -17,7 +18,7 @@ const server = createServer((request, response) => {
     response.writeHead(200, headers).end(completion);
   };
   request.resume();
-  request.once("end", () => (delayMs === 0 ? answer() : setTimeout(answer, delayMs)));
+  request.once("end", () => (delayMs === 0 ? answer() : setTimeout(answer, delayMs * (1 + spread * (2 * Math.random() - 1)))));
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
