@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { app, BrowserWindow, dialog, ipcMain, Menu, screen, session, shell } from "electron";
+import { createLinkDesk, linkAmong } from "./deep-links.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import { waitingPage } from "./waiting-page.ts";
 import { clampBounds, readBounds, writeBounds } from "./window-state.ts";
@@ -14,6 +15,7 @@ const product = app.isPackaged ? join(process.resourcesPath, "app.asar.unpacked"
 const bundledNode = join(process.resourcesPath, "node", process.platform === "win32" ? "node.exe" : "bin/node");
 const attachedUrl = argument("attach");
 
+const links = createLinkDesk();
 let window: BrowserWindow | null = null;
 let service: ServiceProcess | null = null;
 let currentUrl: string | null = attachedUrl;
@@ -47,6 +49,10 @@ function openWindow(): void {
   opened.on("close", () => writeBounds(boundsFile, opened.getNormalBounds()));
   opened.on("closed", () => {
     window = null;
+    links.left();
+  });
+  opened.webContents.on("did-start-navigation", ({ isMainFrame, isSameDocument }) => {
+    if (isMainFrame && !isSameDocument) links.left();
   });
   opened.webContents.on("render-process-gone", () => show());
   show();
@@ -79,11 +85,23 @@ function startService(): void {
   });
 }
 
+/** To the front, opened again when it was closed. */
+function showWindow(): void {
+  if (window === null) openWindow();
+  if (window?.isMinimized() === true) window.restore();
+  window?.focus();
+}
+
 if (app.requestSingleInstanceLock({ data: argument("data") })) {
-  app.on("second-instance", () => {
-    if (window === null) openWindow();
-    if (window?.isMinimized() === true) window.restore();
-    window?.focus();
+  links.arrived(linkAmong(process.argv));
+  app.on("second-instance", (_event, args) => {
+    showWindow();
+    links.arrived(linkAmong(args));
+  });
+  app.on("open-url", (event, url) => {
+    event.preventDefault();
+    if (app.isReady()) showWindow();
+    links.arrived(linkAmong([url]));
   });
   app.on("window-all-closed", () => {
     if (!busy) app.quit();
@@ -96,6 +114,10 @@ if (app.requestSingleInstanceLock({ data: argument("data") })) {
     void running.stop().finally(() => app.quit());
   });
   ipcMain.handle("pick-folder", async () => (await dialog.showOpenDialog({ properties: ["openDirectory", "createDirectory"] })).filePaths[0] ?? null);
+  ipcMain.handle("pick-file", async () => (await dialog.showOpenDialog({ properties: ["openFile"] })).filePaths[0] ?? null);
+  ipcMain.on("listens-for-links", (event) => links.listens((link) => event.sender.send("link", link)));
+  // From a checkout the links stay with the installed app, if there is one.
+  if (app.isPackaged) app.setAsDefaultProtocolClient("openforge");
   Menu.setApplicationMenu(null);
   void app.whenReady().then(() => {
     denyStrayNavigation();

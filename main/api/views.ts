@@ -184,6 +184,7 @@ export const taskCheckViewSchema = z.object({
 export type TaskCheckView = z.infer<typeof taskCheckViewSchema>;
 /** `wants`: what the task needs and this machine lacks, one sentence each. */
 export const taskImportViewSchema = taskCheckViewSchema.extend({ wants: z.array(z.string()) });
+export type TaskImportView = z.infer<typeof taskImportViewSchema>;
 export const taskRunViewSchema = z.object({
   reward: z.number().nullable(),
   rewards: z.record(z.string(), z.number()).nullable(),
@@ -293,6 +294,17 @@ export const policyViewSchema = z.object({
   capture: captureSchema.nullable(),
   takesTokenIds: z.boolean(),
   builtIn: z.boolean(),
+  /** What a person set on a saved server, for a form that changes it; null = it is none. */
+  settings: z
+    .object({
+      model: z.string().nullable(),
+      keyVariable: z.string().nullable(),
+      tokenizer: z.string().nullable(),
+      contextWindow: z.number().nullable(),
+      prices: policyPricesSchema.nullable(),
+      spendingLimit: z.number().nullable(),
+    })
+    .nullable(),
   /** Of all its calls so far, where it has prices. `limit` and `cost` are in the currency of the prices; null = no limit. */
   spending: z
     .object({

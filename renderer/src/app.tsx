@@ -2,14 +2,20 @@ import { useEffect } from "react";
 import { useKeys } from "./commands/use-keys.ts";
 import { HintDelay } from "./parts/hint.tsx";
 import { Boundary, Failed, Loading } from "./parts/states.tsx";
+import { AttachDialog } from "./screens/attach/attach-dialog.tsx";
+import { GradeDialog } from "./screens/attach/grade-dialog.tsx";
 import { CompareScreen } from "./screens/compare/compare-screen.tsx";
+import { ExportDialog } from "./screens/export/export-dialog.tsx";
 import { HarnessesScreen } from "./screens/harnesses/harnesses-screen.tsx";
+import { NewHarness } from "./screens/harnesses/new-harness.tsx";
+import { ImportRecordings } from "./screens/import/import-recordings.tsx";
 import { NewExperiment } from "./screens/new-experiment/new-experiment.tsx";
 import { NewTraining } from "./screens/new-training/new-training.tsx";
 import { RolloutScreen } from "./screens/rollout/rollout-screen.tsx";
 import { RunsScreen } from "./screens/runs/runs-screen.tsx";
 import { AddPolicy } from "./screens/settings/add-policy.tsx";
 import { SettingsScreen } from "./screens/settings/settings-screen.tsx";
+import { ImportTask } from "./screens/tasks/import-task.tsx";
 import { NewTask } from "./screens/tasks/new-task.tsx";
 import { TasksScreen } from "./screens/tasks/tasks-screen.tsx";
 import { TrainScreen } from "./screens/train/train-screen.tsx";
@@ -61,8 +67,20 @@ function Overlays() {
       return <NewTraining />;
     case "new-task":
       return <NewTask />;
+    case "new-harness":
+      return <NewHarness />;
+    case "import-task":
+      return <ImportTask />;
+    case "import":
+      return <ImportRecordings />;
+    case "export":
+      return <ExportDialog {...open} />;
+    case "attach":
+      return <AttachDialog />;
+    case "grade":
+      return <GradeDialog {...open} />;
     case "add-policy":
-      return <AddPolicy />;
+      return <AddPolicy {...open} />;
   }
 }
 

@@ -59,6 +59,7 @@ const miniLook = {
   paused: "text-paused bg-paused-tint",
   accent: "text-accent bg-accent-tint",
   neutral: "text-neutral bg-neutral-tint",
+  edited: "text-edited bg-edited-tint",
 } as const;
 
 /** A small mark inside a row: what was odd about a call. */

@@ -99,3 +99,21 @@ export function CheckRow({ checked, onChange, children, disabledBecause = null }
     </label>
   );
 }
+
+interface RadioRowProps {
+  /** Of the group. */
+  readonly name: string;
+  readonly checked: boolean;
+  readonly onChoose: () => void;
+  readonly children: ReactNode;
+}
+
+/** One of several with its words; the whole row is the target. */
+export function RadioRow({ name, checked, onChoose, children }: RadioRowProps) {
+  return (
+    <label className={`flex h-6.5 items-center gap-2 rounded-2 px-1.5 text-xs ${checked ? "bg-selected" : "hover:bg-hover"}`}>
+      <input type="radio" className="checkbox radio" name={name} checked={checked} onChange={onChoose} />
+      {children}
+    </label>
+  );
+}

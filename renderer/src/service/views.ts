@@ -1,6 +1,7 @@
 /** Every read of the window, by name. Keys are `kind:id`, so that an event can say which values it made old. */
 
 import type { CompareGrid, Comparison, MeasureView, TransferMatrix } from "../../../main/api/analysis-views.ts";
+import type { Attachment } from "../../../main/api/attach-views.ts";
 import type { TrainedTokens, TrainingRunView, TrainingStepDetail } from "../../../main/api/training-views.ts";
 import type {
   ArtifactView,
@@ -28,6 +29,9 @@ export type {
   RolloutPair,
   TransferMatrix,
 } from "../../../main/api/analysis-views.ts";
+export type { Attachment } from "../../../main/api/attach-views.ts";
+export type { ExportReport, ExportRequest, ImportReport } from "../../../main/api/export-views.ts";
+export type { StepView } from "../../../main/api/grade-views.ts";
 export type {
   TrainedTokens,
   TrainingCheck,
@@ -35,8 +39,7 @@ export type {
   TrainingStepDetail,
   TrainingStepView,
 } from "../../../main/api/training-views.ts";
-
-export type { CallView, EventView, MessageView, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
+export type { CallView, EventView, MessageView, TaskImportView, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
 export type { ArtifactView, CallDetail, ChainTokens, DoctorRow, ExperimentView, HarnessView, PolicyView, RolloutDetail, RolloutView, TaskCheckView };
 
 export type BodyName = "request" | "response" | "upstreamRequest" | "upstreamResponse";
@@ -58,10 +61,35 @@ export const experimentResultQuery = (id: string): Query<ExperimentResult> => ({
   key: `result:${id}`,
   load: (client, signal) => client.experiments.result({ id }, { signal }),
 });
-export const rolloutsQuery = (experiment: string): Query<RolloutView[]> => ({
-  key: `rollouts:${experiment}`,
-  load: (client, signal) => client.rollouts.list({ experiment }, { signal }),
-});
+/** The rollouts of an experiment. Read whole once, then only what has changed: a list of thousands is kept true event by event. */
+export function rolloutsQuery(experiment: string): Query<RolloutView[]> {
+  const key = `rollouts:${experiment}`;
+  const load: Query<RolloutView[]>["load"] = async (client, signal) => {
+    const known = peek<RolloutView[]>({ key, load }).value;
+    const after = known === undefined ? null : (marks.get(known) ?? null);
+    const { mark, rollouts } = await client.rollouts.changed({ experiment, after }, { signal });
+    const merged = known === undefined ? rollouts : mergeRollouts(known, rollouts);
+    marks.set(merged, mark);
+    return merged;
+  };
+  return { key, load };
+}
+
+/** Up to which change a list is true. */
+const marks = new WeakMap<readonly RolloutView[], number>();
+
+/** Changed ones in their place, new ones at the end; the same list when nothing has changed. */
+export function mergeRollouts(known: RolloutView[], changed: readonly RolloutView[]): RolloutView[] {
+  if (changed.length === 0) return known;
+  const left = new Map(changed.map((rollout) => [rollout.id, rollout]));
+  const merged = known.map((rollout) => {
+    const next = left.get(rollout.id);
+    left.delete(rollout.id);
+    return next ?? rollout;
+  });
+  return [...merged, ...left.values()];
+}
+
 export const rolloutQuery = (id: string): Query<RolloutDetail> => ({
   key: `rollout:${id}`,
   load: (client, signal) => client.rollouts.get({ id }, { signal }),
@@ -83,6 +111,8 @@ export const blobQuery = (hash: string, limit: number): Query<TextSlice> => ({
   key: `blob:${hash}:${limit}`,
   load: (client, signal) => client.blobs.text({ hash, limit }, { signal }),
 });
+/** Open addresses, with how much came through each. */
+export const attachmentsQuery: Query<Attachment[]> = { key: "attachments", load: (client, signal) => client.attach.list(undefined, { signal }) };
 export const tasksQuery: Query<TaskView[]> = { key: "tasks", load: (client, signal) => client.tasks.list(undefined, { signal }) };
 export const taskCheckQuery = (path: string): Query<TaskCheckView> => ({
   key: `task-check:${path}`,

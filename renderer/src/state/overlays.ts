@@ -1,5 +1,7 @@
 /** The one thing that lies over the window, if any: the palette, a dialog, a question. */
 import { create } from "zustand";
+import type { ExportSubject } from "../screens/export/formats.ts";
+import type { PolicyView } from "../service/views.ts";
 
 export type Overlay =
   | { readonly kind: "palette"; readonly start: string }
@@ -7,7 +9,14 @@ export type Overlay =
   | { readonly kind: "new-experiment"; readonly tasks?: readonly string[]; readonly harnesses?: readonly string[] }
   | { readonly kind: "new-training" }
   | { readonly kind: "new-task" }
-  | { readonly kind: "add-policy" }
+  | { readonly kind: "new-harness" }
+  | { readonly kind: "import-task" }
+  | { readonly kind: "import" }
+  | { readonly kind: "export"; readonly subjects: readonly [ExportSubject, ...ExportSubject[]] }
+  | { readonly kind: "attach" }
+  | { readonly kind: "grade"; readonly rollout: string }
+  /** `edits` = the saved policy that is changed. */
+  | { readonly kind: "add-policy"; readonly edits?: PolicyView }
   | {
       readonly kind: "question";
       readonly title: string;

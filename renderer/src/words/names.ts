@@ -18,3 +18,6 @@ export const rolloutTitle = (rollout: Pick<RolloutView, "id" | "task">): string 
 
 /** The route as the harness sees it: without the part that names its rollout. */
 export const routeWords = (path: string): string => path.replace(/^\/r\/[^/]+(?=\/)/, "");
+
+/** A session of a program outside any sandbox: a person grades it, and corrects what was said. */
+export const isSession = ({ labels }: Pick<RolloutView, "labels">): boolean => labels.purpose === "attach";

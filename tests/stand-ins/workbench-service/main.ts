@@ -268,6 +268,7 @@ const router = os.router({
       capture: null,
       takesTokenIds: false,
       builtIn: false,
+      settings: null,
       spending: null,
     })),
     remove: os.policies.remove.handler(() => ({})),

@@ -92,6 +92,7 @@ const policy = (change: Partial<PolicyView> & Pick<PolicyView, "id" | "kind" | "
   capture: "ids+logprobs",
   takesTokenIds: true,
   builtIn: false,
+  settings: null,
   spending: null,
   ...change,
 });

@@ -1,58 +1,44 @@
 import { useState } from "react";
-import { useCommands } from "../../commands/handlers.ts";
-import { Button } from "../../parts/button.tsx";
+import { runCommand } from "../../commands/handlers.ts";
+import { commandById } from "../../commands/table.ts";
+import { Button, IconButton } from "../../parts/button.tsx";
 import { Chip } from "../../parts/chip.tsx";
-import { Segmented } from "../../parts/choice.tsx";
-import { Facts, Pane, PaneHeader, PaneTitle, Section } from "../../parts/pane.tsx";
+import { Pane, PaneHeader, PaneTitle } from "../../parts/pane.tsx";
 import { Boundary, Empty, Ready } from "../../parts/states.tsx";
-import { WorkLines } from "../../parts/work-lines.tsx";
-import { startWork, stopWork, useLongWork } from "../../service/long-work.ts";
-import { invalidate } from "../../service/queries.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { type HarnessView, harnessesQuery } from "../../service/views.ts";
-import { openOverlay } from "../../state/overlays.ts";
-import { moment } from "../../words/times.ts";
-
-const prefixWords: Record<HarnessView["prefix"], string> = {
-  exact: "each request begins with the one before",
-  "after-normalising": "each request begins with the one before, after normalising",
-  no: "requests do not grow from each other",
-};
-
-/** Where an installation comes from, by the manifest's word for it. */
-const sourceWords: Readonly<Record<string, string>> = {
-  bundled: "ships with the workbench and is copied",
-  npm: "is fetched from npm",
-  pip: "is fetched from PyPI",
-  cargo: "is built from crates.io",
-};
+import { prefixShort, prefixWords, runtimeWords } from "../../words/harnesses.ts";
+import { OneHarness } from "./one-harness.tsx";
 
 function ProbeChip({ harness }: { readonly harness: HarnessView }) {
-  if (!harness.installed)
+  if (harness.fault !== null)
     return (
-      <Chip tone="neutral" glyph="queued">
-        not installed
+      <Chip tone="failed" glyph="fail">
+        manifest faulty
       </Chip>
     );
-  if (harness.lastProbe === null)
-    return (
-      <Chip tone="neutral" glyph="queued">
-        not probed
+  if (harness.lastProbe !== null)
+    return harness.lastProbe.ok ? (
+      <Chip tone="success" glyph="ok" cause={harness.lastProbe.capture}>
+        call arrives
+      </Chip>
+    ) : (
+      <Chip tone="infra" glyph="infra" cause={harness.lastProbe.detail}>
+        no call
       </Chip>
     );
-  return harness.lastProbe.ok ? (
-    <Chip tone="success" glyph="ok">
-      call arrives
-    </Chip>
-  ) : (
-    <Chip tone="infra" glyph="infra" cause={harness.lastProbe.detail}>
-      no call
+  return (
+    <Chip tone="neutral" glyph="queued">
+      {harness.installed ? "not probed" : "not installed"}
     </Chip>
   );
 }
 
 const columns =
-  "grid grid-cols-[minmax(10rem,1.2fr)_6rem_7rem_8rem_9rem_12rem] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_6rem_8rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_10rem]";
+  "grid grid-cols-[minmax(10rem,1.4fr)_minmax(5rem,6rem)_minmax(5rem,0.7fr)_minmax(6rem,0.8fr)_minmax(7rem,1fr)_7.5rem_minmax(9rem,13rem)] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_5rem_7rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_9rem]";
+
+/** A licence's name; who ships it, and how, is in the details. */
+const licenceName = (licence: string): string => licence.split(/[;(]/)[0]?.trim() ?? licence;
 
 function Row({ harness, active, onChoose }: { readonly harness: HarnessView; readonly active: boolean; readonly onChoose: () => void }) {
   return (
@@ -64,13 +50,22 @@ function Row({ harness, active, onChoose }: { readonly harness: HarnessView; rea
       className={`focus-inside ${columns} h-row w-full border-b border-line text-left text-xs ${active ? "bg-selected-idle" : "hover:bg-hover"}`}
     >
       <span className="flex min-w-0 items-center gap-2">
-        <b className="font-medium">{harness.name}</b>
+        <b className="truncate font-medium">{harness.name}</b>
         <span className="truncate text-muted">{harness.id}</span>
       </span>
-      <span className="tabular-nums slim:hidden">{harness.version}</span>
-      <span className="truncate narrow:hidden">{harness.licence}</span>
-      <span className="truncate slim:hidden">{harness.dialects.join(", ")}</span>
-      <span className="truncate text-secondary narrow:hidden">{harness.prefix}</span>
+      <span className="truncate tabular-nums slim:hidden">{harness.version}</span>
+      <span className="truncate narrow:hidden" title={harness.licence}>
+        {licenceName(harness.licence)}
+      </span>
+      <span className="truncate slim:hidden" title={harness.dialects.join(", ")}>
+        {harness.dialects.join(", ")}
+      </span>
+      <span className="truncate text-secondary narrow:hidden" title={runtimeWords(harness.needs)}>
+        {runtimeWords(harness.needs)}
+      </span>
+      <span className="truncate text-secondary narrow:hidden" title={prefixWords[harness.prefix]}>
+        {prefixShort[harness.prefix]}
+      </span>
       <span className="flex min-w-0">
         <ProbeChip harness={harness} />
       </span>
@@ -78,109 +73,53 @@ function Row({ harness, active, onChoose }: { readonly harness: HarnessView; rea
   );
 }
 
-/** Install and probe run on when another harness is looked at; their lines stay. */
-function Bench({ harness }: { readonly harness: HarnessView }) {
-  const [sandbox, setSandbox] = useState<"local" | "docker">("local");
-  const installKey = `install:${harness.id}`;
-  const probeKey = `probe:${harness.id}`;
-  const installing = useLongWork<HarnessView>(installKey);
-  const probing = useLongWork<HarnessView>(probeKey);
-  const install = async (): Promise<void> => {
-    await startWork(installKey, (client, signal) => client.harnesses.install({ id: harness.id }, { signal }));
-    invalidate("harnesses");
-  };
-  const probe = async (): Promise<void> => {
-    await startWork(probeKey, (client, signal) => client.harnesses.probe({ id: harness.id, sandbox }, { signal }));
-    invalidate("harnesses");
-  };
-  useCommands({ "harnesses.install": () => void install(), "harnesses.probe": () => void probe() });
-  return (
-    <>
-      <Section title="Install" aside={harness.installed ? "installed" : "not installed"}>
-        <p className="mt-0 mb-2 text-xs text-secondary">
-          {harness.name} {harness.version} {sourceWords[harness.install] ?? `comes by ${harness.install}`}, into a cache of its own; nothing else on
-          this computer changes.
-        </p>
-        <Button
-          glyph="download"
-          keyShown="i"
-          onClick={() => void install()}
-          disabledBecause={installing.status === "running" ? "Being installed" : null}
-          look={harness.installed ? "plain" : "primary"}
-        >
-          {harness.installed ? "Install again" : "Install"}
-        </Button>
-        <WorkLines work={installing} onStop={() => stopWork(installKey)} done={`${harness.name} is installed.`} />
-      </Section>
-      <Section title="Capture check" aside={harness.lastProbe === null ? "never" : moment(harness.lastProbe.at)}>
-        <p className="mt-0 mb-2 text-xs text-secondary">
-          Starts the harness in a sandbox and looks whether a call arrives at the proxy.
-          {harness.lastProbe !== null && (
-            <>
-              {" "}
-              Last time: <b>{harness.lastProbe.detail}</b>
-              {harness.lastProbe.capture === null ? "" : `, ${harness.lastProbe.capture}`}.
-            </>
-          )}
-        </p>
-        <div className="flex flex-wrap items-center gap-2">
-          <Button
-            glyph="harness"
-            keyShown="p"
-            onClick={() => void probe()}
-            disabledBecause={probing.status === "running" ? "Being probed" : null}
-            look={harness.installed ? "primary" : "plain"}
-          >
-            Probe
-          </Button>
-          <Segmented
-            label="Sandbox"
-            value={sandbox}
-            onChange={setSandbox}
-            options={[
-              { value: "local", label: "Local" },
-              { value: "docker", label: "Docker" },
-            ]}
-          />
-        </div>
-        <WorkLines
-          work={probing}
-          onStop={() => stopWork(probeKey)}
-          done={probing.result?.lastProbe?.detail ?? null}
-          failed={probing.result?.lastProbe?.ok === false}
-        />
-      </Section>
-      <Section title="Run it">
-        <Button glyph="plus" onClick={() => openOverlay({ kind: "new-experiment", harnesses: [harness.id] })}>
-          New experiment with {harness.id}…
-        </Button>
-      </Section>
-    </>
-  );
+interface CatalogueProps {
+  readonly harnesses: readonly HarnessView[];
+  readonly open: HarnessView;
+  readonly onChoose: (id: string) => void;
 }
 
-function OneHarness({ harness }: { readonly harness: HarnessView }) {
+function Catalogue({ harnesses, open, onChoose }: CatalogueProps) {
+  const choose = (by: number): void => {
+    const next = harnesses[harnesses.indexOf(open) + by];
+    if (next === undefined) return;
+    onChoose(next.id);
+    document.querySelector<HTMLElement>(`[data-harness="${next.id}"]`)?.focus();
+  };
   return (
-    <>
+    <Pane label="Harnesses" className="flex-1">
       <PaneHeader>
-        <PaneTitle>{harness.name}</PaneTitle>
-        <span className="text-muted">{harness.version}</span>
+        <PaneTitle>Harnesses</PaneTitle>
+        <span className="text-muted tabular-nums">{harnesses.length}</span>
+        <span className="flex-1" />
+        <IconButton glyph="plus" label="New harness…" onClick={() => runCommand(commandById("harness.new"))} />
       </PaneHeader>
-      <div className="min-h-0 flex-1 overflow-auto">
-        <Section>
-          <p className="mt-0 mb-3 text-xs leading-[1.0625rem]">{harness.summary}</p>
-          <Facts
-            rows={[
-              ["Licence", harness.licence],
-              ["Dialects", harness.dialects.length === 0 ? null : harness.dialects.join(", ")],
-              ["Prefix", prefixWords[harness.prefix]],
-              ["Runs as", harness.resident ? "resident: one process for many rollouts" : "one process a rollout"],
-            ]}
-          />
-        </Section>
-        <Bench harness={harness} />
+      <div className={`${columns} h-row-header flex-none border-b border-line bg-header text-2xs font-medium text-muted`}>
+        <span>Harness</span>
+        <span className="slim:hidden">Version</span>
+        <span className="narrow:hidden">Licence</span>
+        <span className="slim:hidden">Dialects</span>
+        <span className="narrow:hidden">Needs</span>
+        <span className="narrow:hidden" title="Whether each request begins with the one before and its answer, token for token">
+          Extends
+        </span>
+        <span>Capture check</span>
       </div>
-    </>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move among the buttons inside */}
+      <div
+        className="min-h-0 flex-1 overflow-auto"
+        onKeyDown={(event) => {
+          const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+          if (by === 0) return;
+          event.preventDefault();
+          choose(by);
+        }}
+      >
+        {harnesses.map((harness) => (
+          <Row key={harness.id} harness={harness} active={harness === open} onChoose={() => onChoose(harness.id)} />
+        ))}
+      </div>
+    </Pane>
   );
 }
 
@@ -193,26 +132,16 @@ export function HarnessesScreen() {
       {(harnesses) => {
         const open = harnesses.find((harness) => harness.id === chosen) ?? harnesses[0];
         if (open === undefined)
-          return <Empty title="No harness manifests" text="A manifest (YAML) in resources/harnesses or in the data folder makes a harness." />;
+          return (
+            <Empty title="No harness manifests" text="A manifest (YAML) makes a harness; no code is needed.">
+              <Button onClick={() => runCommand(commandById("harness.new"))}>New harness…</Button>
+            </Empty>
+          );
         return (
           <div className="flex min-h-0 flex-1">
             <h1 className="sr-only">Harnesses</h1>
-            <Pane label="Harnesses" className="flex-1">
-              <div className={`${columns} h-row-header flex-none border-b border-line bg-header text-2xs font-medium text-muted`}>
-                <span>Harness</span>
-                <span className="slim:hidden">Version</span>
-                <span className="narrow:hidden">Licence</span>
-                <span className="slim:hidden">Dialects</span>
-                <span className="narrow:hidden">Prefix</span>
-                <span>Capture check</span>
-              </div>
-              <div className="min-h-0 flex-1 overflow-auto">
-                {harnesses.map((harness) => (
-                  <Row key={harness.id} harness={harness} active={harness === open} onChoose={() => setChosen(harness.id)} />
-                ))}
-              </div>
-            </Pane>
-            <Pane label="Harness" className="w-94 flex-none border-l border-line slim:w-72">
+            <Catalogue harnesses={harnesses} open={open} onChoose={setChosen} />
+            <Pane label="Harness" className="w-94 flex-none border-l border-line narrow:w-84 slim:w-72">
               <Boundary key={open.id}>
                 <OneHarness harness={open} />
               </Boundary>

@@ -9,11 +9,12 @@ import { FailureNote } from "../../parts/states.tsx";
 import { presentClient } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
 import { useQuery } from "../../service/use-query.ts";
-import { doctorQuery, harnessesQuery, policiesQuery, tasksQuery } from "../../service/views.ts";
+import { doctorQuery, harnessesQuery, policiesQuery, tasksQuery, trainingsQuery } from "../../service/views.ts";
 import { desktop } from "../../state/desktop.ts";
 import { closeOverlay } from "../../state/overlays.ts";
 import { taskWords } from "../../words/names.ts";
 import { count, plural } from "../../words/numbers.ts";
+import { trainedPolicies } from "../../words/policies.ts";
 import { checkPlan, type Plan, plannedRollouts, startingPlan } from "./plan.ts";
 
 type SetField = "tasks" | "harnesses" | "policies";
@@ -159,17 +160,33 @@ function HarnessChoices({ plan, errors, choose }: ListProps) {
 
 function PolicyChoices({ plan, errors, choose }: ListProps) {
   const { value: policies = [] } = useQuery(policiesQuery);
-  const known = new Set(policies.map((policy) => policy.id));
+  const { value: runs = [] } = useQuery(trainingsQuery);
+  const trained = trainedPolicies(runs);
+  const known = new Set([...policies, ...trained].map((policy) => policy.id));
   return (
     <Choices
       title="Policies"
       error={errors.policies}
-      below={<AddLine label="Address of an endpoint" placeholder="http://127.0.0.1:8000" onAdd={(id) => choose("policies", id, true)} />}
+      below={
+        <AddLine
+          label="Address or name of a policy"
+          placeholder="http://127.0.0.1:8000, training:RUN@best"
+          onAdd={(id) => choose("policies", id, true)}
+        />
+      }
     >
       {policies.map((policy) => (
         <CheckRow key={policy.id} checked={plan.policies.has(policy.id)} onChange={(on) => choose("policies", policy.id, on)}>
           <span className="max-w-[60%] flex-none truncate">{policy.id}</span>
           {about(policy.capture ?? "not probed")}
+        </CheckRow>
+      ))}
+      {trained.map((policy) => (
+        <CheckRow key={policy.id} checked={plan.policies.has(policy.id)} onChange={(on) => choose("policies", policy.id, on)}>
+          <span className="max-w-[60%] flex-none truncate" title={policy.id}>
+            {policy.title}
+          </span>
+          {about(policy.about)}
         </CheckRow>
       ))}
       {[...plan.policies]

@@ -3,8 +3,16 @@ import { serviceFetch } from "../../service/connection.ts";
 
 type State = { readonly url: string } | { readonly failed: string } | null;
 
-/** An image of a message, from the blob store. Its address needs the token, so it is fetched, not linked. */
-export function BlobImage({ blob, mediaType }: { readonly blob: string; readonly mediaType: string | null }) {
+interface BlobImageProps {
+  readonly blob: string;
+  readonly mediaType: string | null;
+  readonly alt?: string;
+  /** As large as its pane allows. */
+  readonly whole?: boolean;
+}
+
+/** A stored image. Its address needs the token, so it is fetched, not linked. */
+export function BlobImage({ blob, mediaType, alt = "Part of the message", whole = false }: BlobImageProps) {
   const [state, setState] = useState<State>(null);
   useEffect(() => {
     const ending = new AbortController();
@@ -29,7 +37,7 @@ export function BlobImage({ blob, mediaType }: { readonly blob: string; readonly
   if ("failed" in state) return <span className="text-2xs text-failed">The image cannot be read: {state.failed}.</span>;
   return (
     <a href={state.url} target="_blank" rel="noreferrer" title="Open in full size" className="inline-block">
-      <img src={state.url} alt="Part of the message" className="max-h-72 max-w-full rounded-2 border border-line" />
+      <img src={state.url} alt={alt} className={`${whole ? "" : "max-h-72"} max-w-full rounded-2 border border-line`} />
     </a>
   );
 }

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useId, useRef } from "react";
 import { useCommands } from "../../commands/handlers.ts";
+import { Mini } from "../../parts/chip.tsx";
 import { PaneHeader, PaneTitle } from "../../parts/pane.tsx";
 import type { CallView } from "../../service/views.ts";
 import { count } from "../../words/numbers.ts";
@@ -11,6 +12,8 @@ import { useRowHeight } from "../runs/use-row-height.ts";
 
 interface CallListProps {
   readonly calls: readonly CallView[];
+  /** Ids of those that a person has corrected. */
+  readonly corrected: readonly string[];
   readonly current: number;
   readonly running: boolean;
   readonly onChoose: (index: number) => void;
@@ -18,7 +21,7 @@ interface CallListProps {
 
 const columns = "grid grid-cols-[2.25rem_minmax(0,1fr)_3.5rem_3.125rem] items-center pr-2.5 whitespace-nowrap slim:grid-cols-[2.25rem_minmax(0,1fr)]";
 
-function Row({ call }: { readonly call: CallView }) {
+function Row({ call, corrected }: { readonly call: CallView; readonly corrected: boolean }) {
   const { head, rest } = callWords(call);
   return (
     <>
@@ -26,6 +29,11 @@ function Row({ call }: { readonly call: CallView }) {
       <span className="flex min-w-0 items-center gap-1.5 overflow-hidden">
         <code className={`flex-none text-xs ${head === "error" ? "text-failed" : ""}`}>{head}</code>
         <CallMarks call={call} />
+        {corrected && (
+          <Mini look="edited" glyph="edit" title="A person says what it should have answered">
+            corrected
+          </Mini>
+        )}
         <span className="truncate text-muted">{rest}</span>
       </span>
       <span className="text-right tabular-nums slim:hidden">{call.promptTokens === 0 ? "–" : count(call.promptTokens)}</span>
@@ -35,7 +43,7 @@ function Row({ call }: { readonly call: CallView }) {
 }
 
 /** The calls of a rollout in order; one tab stop, arrows or j and k inside. */
-export function CallList({ calls, current, running, onChoose }: CallListProps) {
+export function CallList({ calls, corrected, current, running, onChoose }: CallListProps) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -113,7 +121,7 @@ export function CallList({ calls, current, running, onChoose }: CallListProps) {
                 className={`${columns} absolute inset-x-0 top-0 h-row border-b border-line ${active ? "bg-selected-idle group-focus-within:bg-selected" : "hover:bg-hover"}`}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <Row call={call} />
+                <Row call={call} corrected={corrected.includes(call.id)} />
               </div>
             );
           })}

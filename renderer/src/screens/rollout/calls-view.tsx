@@ -8,6 +8,7 @@ import { useMedia } from "../../parts/use-media.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { type CallDetail, type CallView, callQuery, type RolloutDetail } from "../../service/views.ts";
 import { changeRolloutPlace, useDetailsShown } from "../../state/workspace.ts";
+import { isSession } from "../../words/names.ts";
 import { CallList } from "./call-list.tsx";
 import { RequestPane } from "./request-pane.tsx";
 import { ResponsePane } from "./response-pane.tsx";
@@ -42,7 +43,7 @@ function SlimCall({ rollout, call, before, beforeDetail }: OneCallProps) {
       </PaneHeader>
       <Boundary key={`${call.id}/${tab}`}>
         {tab === "request" && <RequestPane call={call} before={beforeDetail} />}
-        {tab === "response" && <ResponsePane call={call} />}
+        {tab === "response" && <ResponsePane call={call} session={isSession(rollout)} />}
         {tab === "state" && <StatePane rollout={rollout} call={call} before={before} />}
       </Boundary>
     </Pane>
@@ -60,7 +61,7 @@ function WideCall({ rollout, call, before, beforeDetail }: OneCallProps) {
       </Pane>
       <Pane label="Response" className="min-w-45 flex-1 border-l border-line">
         <Boundary key={call.id}>
-          <ResponsePane call={call} />
+          <ResponsePane call={call} session={isSession(rollout)} />
         </Boundary>
       </Pane>
       {stateShown && (
@@ -109,6 +110,7 @@ export function CallsView({ rollout, chosen }: { readonly rollout: RolloutDetail
       <Pane label="Calls" className="flex-none" style={{ width: slim ? 190 : narrow ? Math.min(size, 264) : size }}>
         <CallList
           calls={rollout.calls}
+          corrected={rollout.corrected}
           current={current}
           running={rollout.status === null}
           onChoose={(index) => changeRolloutPlace(rollout.id, { call: (rollout.calls[index]?.index ?? 0) + 1 })}

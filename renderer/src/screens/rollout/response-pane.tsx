@@ -8,6 +8,7 @@ import type { CallDetail } from "../../service/views.ts";
 import { routeWords } from "../../words/names.ts";
 import { count } from "../../words/numbers.ts";
 import { BodyView } from "./body-view.tsx";
+import { Correction } from "./correction.tsx";
 import { MessageBody } from "./message.tsx";
 
 /** Why the answer is not what one expects, if it is not. */
@@ -45,7 +46,8 @@ function Remarks({ call }: { readonly call: CallDetail }) {
 
 type ResponseTab = "parsed" | "raw";
 
-export function ResponsePane({ call }: { readonly call: CallDetail }) {
+/** `session` = of an attached session, whose answers a person corrects. */
+export function ResponsePane({ call, session }: { readonly call: CallDetail; readonly session: boolean }) {
   const [tab, setTab] = useState<ResponseTab>("parsed");
   return (
     <>
@@ -80,6 +82,7 @@ export function ResponsePane({ call }: { readonly call: CallDetail }) {
               </div>
             )}
           </div>
+          {session && call.answer !== null && <Correction key={call.id} call={call} />}
           {call.answer !== null && (
             <div className="fold-rule flex h-6.5 flex-none items-center gap-2 border-t border-line bg-sunken px-2.5 text-2xs whitespace-nowrap text-muted">
               <Icon name={call.status === "ok" ? "ok" : "warn"} size={0.75} />

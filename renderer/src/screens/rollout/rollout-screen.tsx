@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { cancelRollout } from "../../actions/experiments.ts";
+import { exportRollout } from "../../actions/exports.ts";
 import { copyLink } from "../../actions/links.ts";
 import { useCommands } from "../../commands/handlers.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
@@ -8,9 +9,10 @@ import { PaneTabs } from "../../parts/choice.tsx";
 import { Boundary, Ready } from "../../parts/states.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type RolloutDetail, rolloutQuery, rolloutsQuery } from "../../service/views.ts";
+import { openOverlay } from "../../state/overlays.ts";
 import { type RolloutPlace, type RolloutViewName, rolloutPlace, rolloutViews } from "../../state/places.ts";
 import { changeRolloutPlace, openPlace, titleTab } from "../../state/workspace.ts";
-import { policyWords, rolloutTitle, taskWords } from "../../words/names.ts";
+import { isSession, policyWords, rolloutTitle, taskWords } from "../../words/names.ts";
 import { reward } from "../../words/numbers.ts";
 import { CallsView } from "./calls-view.tsx";
 import { RolloutTexts } from "./rollout-texts.tsx";
@@ -24,11 +26,18 @@ function View({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
     case "tokens":
       return <TokensView rollout={rollout} place={place} />;
     case "artifacts":
-      return <RolloutTexts rollout={rollout.id} kinds={["artifact"]} nothing="The rollout left no artifacts." />;
+      return (
+        <RolloutTexts
+          rollout={rollout.id}
+          kinds={["artifact", "workspace"]}
+          nothing="No artifacts"
+          nothingText="A task names the files that are kept (artifacts in task.toml); this rollout left none."
+        />
+      );
     case "verifier":
       return <VerifierView rollout={rollout} />;
     case "logs":
-      return <RolloutTexts rollout={rollout.id} kinds={["harness-log", "sandbox-log"]} nothing="Neither harness nor sandbox has written anything." />;
+      return <RolloutTexts rollout={rollout.id} kinds={["harness-log", "sandbox-log"]} nothing="Neither harness nor sandbox has written anything" />;
   }
 }
 
@@ -44,6 +53,8 @@ function useNeighbours(rollout: RolloutDetail, place: RolloutPlace): void {
 }
 
 function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly place: RolloutPlace }) {
+  const grade = (): void => openOverlay({ kind: "grade", rollout: rollout.id });
+  useCommands({ "place.export": () => exportRollout(rollout), ...(isSession(rollout) ? { "rollout.grade": grade } : {}) });
   return (
     <div
       className="flex min-h-toolbar flex-none items-center gap-2.5 border-b border-line px-3"
@@ -69,6 +80,12 @@ function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
           Cancel
         </Button>
       )}
+      {isSession(rollout) && (
+        <Button small glyph="ok" folds onClick={grade}>
+          {rollout.status === null ? "Grade…" : "Grade again…"}
+        </Button>
+      )}
+      <IconButton glyph="download" label="Export…" keyShown="Mod+E" onClick={() => exportRollout(rollout)} />
       <IconButton glyph="link" label="Copy link" keyShown="c" onClick={() => void copyLink(place)} />
       <div className="flex self-stretch">
         <PaneTabs<RolloutViewName>

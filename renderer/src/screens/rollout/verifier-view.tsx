@@ -1,8 +1,10 @@
 import { Facts } from "../../parts/pane.tsx";
 import type { RolloutDetail } from "../../service/views.ts";
+import { isSession } from "../../words/names.ts";
 import { reward } from "../../words/numbers.ts";
 import { actionWords } from "../../words/outcomes.ts";
 import { RolloutTexts } from "./rollout-texts.tsx";
+import { StepRewards } from "./step-rewards.tsx";
 
 /** What the verifier said: every reward by name, and its output. */
 export function VerifierView({ rollout }: { readonly rollout: RolloutDetail }) {
@@ -20,7 +22,13 @@ export function VerifierView({ rollout }: { readonly rollout: RolloutDetail }) {
           ]}
         />
       </div>
-      <RolloutTexts rollout={rollout.id} kinds={["verifier-output"]} nothing="The verifier has written nothing." />
+      {rollout.steps.length > 0 && <StepRewards rollout={rollout} />}
+      <RolloutTexts
+        rollout={rollout.id}
+        kinds={["verifier-output"]}
+        nothing={isSession(rollout) ? "No verifier looks at an attached session" : "The verifier has written nothing"}
+        nothingText={isSession(rollout) ? "You say how it went: Grade, above." : "Its output is kept here as soon as it runs."}
+      />
     </>
   );
 }

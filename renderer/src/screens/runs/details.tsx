@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { askToRemove, cancelExperiment, cancelRollout } from "../../actions/experiments.ts";
+import { exportExperiment, exportRollout } from "../../actions/exports.ts";
 import { copyLink } from "../../actions/links.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { OutcomeChip } from "../../parts/chip.tsx";
@@ -11,10 +12,11 @@ import { artifactsQuery, blobQuery, type ExperimentView, experimentResultQuery, 
 import { rolloutPlace } from "../../state/places.ts";
 import { openPlace, toggleDetails } from "../../state/workspace.ts";
 import { formatJson, looksLikeJson } from "../../text/format-json.ts";
-import { policyWords, rolloutTitle, shortId, taskWords } from "../../words/names.ts";
+import { isSession, policyWords, rolloutTitle, shortId, taskWords } from "../../words/names.ts";
 import { count, plural, plusMinus, reward } from "../../words/numbers.ts";
 import { actionWords } from "../../words/outcomes.ts";
 import { moment, seconds } from "../../words/times.ts";
+import { OpenAddress } from "../attach/open-address.tsx";
 
 /** The rewards of the group as cells: the shared scale, this rollout outlined. */
 function Group({ rollout }: { readonly rollout: RolloutDetail }) {
@@ -126,7 +128,10 @@ function RolloutDetails({ rollout }: { readonly rollout: RolloutDetail }) {
           <Button look="primary" glyph="rec" keyShown="Enter" onClick={() => openPlace(rolloutPlace(rollout.id), { title: rolloutTitle(rollout) })}>
             Open rollout
           </Button>
-          {rollout.status === null && (
+          <Button glyph="download" onClick={() => exportRollout(rollout)}>
+            Export…
+          </Button>
+          {rollout.status === null && !isSession(rollout) && (
             <Button glyph="stop" onClick={() => void cancelRollout(rollout)}>
               Cancel
             </Button>
@@ -220,17 +225,26 @@ function ExperimentDetails({ experiment }: { readonly experiment: ExperimentView
           ]}
         />
         <div className="mt-3 flex flex-wrap gap-2">
-          {experiment.status === "running" ? (
+          <Button
+            glyph="download"
+            onClick={() => exportExperiment(experiment)}
+            disabledBecause={experiment.total === 0 ? "There is nothing in it yet" : null}
+          >
+            Export…
+          </Button>
+          {experiment.status === "running" && experiment.kind !== "attach" && (
             <Button glyph="stop" onClick={() => void cancelExperiment(experiment)}>
               Cancel experiment
             </Button>
-          ) : (
+          )}
+          {experiment.status !== "running" && (
             <Button look="danger" onClick={() => askToRemove(experiment)}>
               Remove…
             </Button>
           )}
         </div>
       </Section>
+      {experiment.kind === "attach" && <OpenAddress experiment={experiment.id} />}
       <Section title="Result">
         <Summary experiment={experiment} />
       </Section>

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { askToRemove, cancelExperiment, cancelRollout } from "../../actions/experiments.ts";
+import { exportExperiment, exportRollout } from "../../actions/exports.ts";
 import { runCommand, useCommands } from "../../commands/handlers.ts";
 import { commandById } from "../../commands/table.ts";
 import { Button } from "../../parts/button.tsx";
@@ -21,6 +22,8 @@ import { useRunsData } from "./use-rows.ts";
 function useRowCommands(row: Row | undefined): void {
   const running = row?.kind === "experiment" ? row.experiment.status === "running" : row?.kind === "rollout" && row.rollout.status === null;
   useCommands({
+    ...(row?.kind === "experiment" ? { "place.export": () => exportExperiment(row.experiment) } : {}),
+    ...(row?.kind === "rollout" || row?.kind === "call" ? { "place.export": () => exportRollout(row.rollout) } : {}),
     ...(running && row?.kind === "experiment" ? { "runs.cancel": () => void cancelExperiment(row.experiment) } : {}),
     ...(running && row?.kind === "rollout" ? { "runs.cancel": () => void cancelRollout(row.rollout) } : {}),
     ...(!running && row?.kind === "experiment" ? { "runs.remove": () => askToRemove(row.experiment) } : {}),

@@ -7,13 +7,11 @@ import { Facts, Pane } from "../../parts/pane.tsx";
 import { FailureNote, Note, Ready } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
-import { invalidate } from "../../service/queries.ts";
 import { useQuery } from "../../service/use-query.ts";
-import { doctorQuery, type PolicyView, policiesQuery } from "../../service/views.ts";
+import { doctorQuery } from "../../service/views.ts";
 import { type Appearance, useAppearance } from "../../state/appearance.ts";
-import { notifyFailure } from "../../state/notices.ts";
-import { openOverlay } from "../../state/overlays.ts";
 import { bytes } from "../../words/numbers.ts";
+import { Policies } from "./policies.tsx";
 
 function Part({ title, about, children }: { readonly title: string; readonly about?: ReactNode; readonly children: ReactNode }) {
   return (
@@ -68,85 +66,6 @@ function Looks() {
         ]}
       />
     </div>
-  );
-}
-
-function PolicyRow({ policy }: { readonly policy: PolicyView }) {
-  const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ readonly failure: Failure } | { readonly lost: readonly string[] } | null>(null);
-  const probe = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const { lost } = await presentClient().policies.probe({ id: policy.id });
-      setSaid({ lost });
-      invalidate("policies");
-    } catch (error) {
-      setSaid({ failure: asFailure(error) });
-    }
-    setBusy(false);
-  };
-  const remove = (): void =>
-    openOverlay({
-      kind: "question",
-      title: `Remove ${policy.id}`,
-      text: "The endpoint leaves the list. Rollouts that it answered stay as they are.",
-      verb: "Remove endpoint",
-      run: () =>
-        void presentClient()
-          .policies.remove({ id: policy.id })
-          .then(() => invalidate("policies"))
-          .catch(notifyFailure),
-    });
-  return (
-    <div className="border-b border-line">
-      <div className="group grid h-8 grid-cols-[minmax(8rem,1fr)_9rem_minmax(10rem,1.4fr)_7rem_10.5rem] items-center gap-2 text-xs slim:grid-cols-[minmax(0,1fr)_7rem_10.5rem]">
-        <b className="truncate font-medium">{policy.id}</b>
-        <span className="text-secondary slim:hidden">{policy.kind}</span>
-        <code className="truncate text-muted slim:hidden" title={policy.address}>
-          {policy.address}
-        </code>
-        <span className={policy.capture === null ? "text-muted" : ""}>{policy.capture ?? "not probed"}</span>
-        <span className="flex justify-end gap-1.5">
-          <Button small onClick={() => void probe()} disabledBecause={busy ? "Being probed" : null}>
-            Probe
-          </Button>
-          <Button small look="ghost" onClick={remove} disabledBecause={policy.builtIn ? "Comes with the workbench" : null}>
-            Remove…
-          </Button>
-        </span>
-      </div>
-      {said !== null && (
-        <div className="pb-2">
-          {"failure" in said ? (
-            <FailureNote failure={said.failure} />
-          ) : said.lost.length === 0 ? (
-            <Note look="plain">It answers, and gives {policy.capture ?? "nothing"}.</Note>
-          ) : (
-            <Note look="warn">It answers. On the way lost: {said.lost.join(", ")}.</Note>
-          )}
-        </div>
-      )}
-    </div>
-  );
-}
-
-function Policies() {
-  const state = useQuery(policiesQuery);
-  return (
-    <Ready state={state} reading="Reading the endpoints">
-      {(policies) => (
-        <>
-          {policies.map((policy) => (
-            <PolicyRow key={policy.id} policy={policy} />
-          ))}
-          <div className="mt-2.5">
-            <Button small onClick={() => runCommand(commandById("policy.add"))}>
-              Add an endpoint…
-            </Button>
-          </div>
-        </>
-      )}
-    </Ready>
   );
 }
 

@@ -15,6 +15,7 @@ import { type TaskView, taskCheckQuery, tasksQuery } from "../../service/views.t
 import { useTaskSelection } from "../../state/task-selection.ts";
 import { TextView } from "../../text/text-view.tsx";
 import { taskWords } from "../../words/names.ts";
+import { FaultList } from "./faults.tsx";
 import { TestBench } from "./test-bench.tsx";
 
 const listSize = { name: "tasks", initial: 232, least: 216, most: 376 } as const;
@@ -58,6 +59,7 @@ function TaskList({ tasks, open }: { readonly tasks: readonly TaskView[]; readon
         <PaneTitle>Tasks</PaneTitle>
         <span className="text-muted tabular-nums">{tasks.length}</span>
         <span className="flex-1" />
+        <IconButton glyph="download" label="Import a task…" onClick={() => runCommand(commandById("task.import"))} />
         <IconButton glyph="plus" label="New task…" onClick={() => runCommand(commandById("task.new"))} />
       </PaneHeader>
       <div className="flex-none border-b border-line p-1.5">
@@ -89,22 +91,9 @@ function TaskList({ tasks, open }: { readonly tasks: readonly TaskView[]; readon
 function Faults({ faults }: { readonly faults: TaskView["faults"] }) {
   if (faults.length === 0) return <Empty title="No faults" text="Every file of the package is as it should be." />;
   return (
-    <ul className="m-0 min-h-0 flex-1 list-none overflow-auto p-0">
-      {faults.map((fault) => (
-        <li key={`${fault.file}:${fault.line}:${fault.message}`} className="flex min-h-7 items-center gap-2 border-b border-line px-3 py-1 text-xs">
-          <Icon
-            name={fault.severity === "error" ? "fail" : "warn"}
-            size={0.875}
-            className={fault.severity === "error" ? "text-failed" : "text-paused"}
-          />
-          <span className="sr-only">{fault.severity}</span>
-          <span className="min-w-0 flex-1">{fault.message}</span>
-          <code className="text-muted">
-            {fault.file}:{fault.line}
-          </code>
-        </li>
-      ))}
-    </ul>
+    <div className="min-h-0 flex-1 overflow-auto">
+      <FaultList faults={faults} />
+    </div>
   );
 }
 
@@ -181,6 +170,9 @@ export function TasksScreen() {
             {open === null ? (
               <Empty title="No tasks" text="A task is a folder with task.toml, an instruction and a verifier.">
                 <Button onClick={() => runCommand(commandById("task.new"))}>New task…</Button>
+                <Button look="ghost" onClick={() => runCommand(commandById("task.import"))}>
+                  Import a task…
+                </Button>
               </Empty>
             ) : (
               <div className="flex min-w-0 flex-1 slim:flex-col slim:overflow-auto">

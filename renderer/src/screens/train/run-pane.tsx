@@ -1,4 +1,7 @@
 import { useMemo } from "react";
+import { exportTraining } from "../../actions/exports.ts";
+import { useCommands } from "../../commands/handlers.ts";
+import { IconButton } from "../../parts/button.tsx";
 import { Hint } from "../../parts/hint.tsx";
 import { Facts, PaneHeader, PaneTitle, Section } from "../../parts/pane.tsx";
 import { Note } from "../../parts/states.tsx";
@@ -138,6 +141,7 @@ function WallTime({ run }: { readonly run: TrainingRunView }) {
 /** The open run as a whole: how it stands, what it has gained, where its time went. */
 export function RunPane({ run }: { readonly run: TrainingRunView }) {
   const { value: measures } = useQuery(measuresQuery);
+  useCommands({ "place.export": () => exportTraining(run) });
   const table = useMemo(() => beforeAfter(run, measures ?? {}), [run, measures]);
   const trained = run.points.reduce((sum, point) => sum + point.trainedTokens, 0);
   const unique = run.points.reduce((sum, point) => sum + point.uniqueTokens, 0);
@@ -146,6 +150,8 @@ export function RunPane({ run }: { readonly run: TrainingRunView }) {
       <PaneHeader>
         <PaneTitle>Run</PaneTitle>
         <span className="truncate font-mono text-2xs text-muted">{run.id}</span>
+        <span className="flex-1" />
+        <IconButton glyph="download" label="Export…" keyShown="Mod+E" onClick={() => exportTraining(run)} />
       </PaneHeader>
       <div className="min-h-0 flex-1 overflow-auto">
         {run.problem !== null && (

@@ -1,0 +1,61 @@
+import { useEffect, useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { CopyLine } from "../../parts/copy-line.tsx";
+import { Section } from "../../parts/pane.tsx";
+import { presentClient } from "../../service/connection.ts";
+import { invalidate } from "../../service/queries.ts";
+import { useQuery } from "../../service/use-query.ts";
+import { attachmentsQuery } from "../../service/views.ts";
+import { notify, notifyFailure } from "../../state/notices.ts";
+import { plural } from "../../words/numbers.ts";
+import { moment } from "../../words/times.ts";
+
+/** The open address of an attached program: where it is, what came through, and the way to end it. */
+export function OpenAddress({ experiment }: { readonly experiment: string }) {
+  const { value: attachments = [] } = useQuery(attachmentsQuery);
+  const attachment = attachments.find((each) => each.experiment === experiment);
+  const [stopping, setStopping] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => invalidate("attachments"), 2000);
+    return () => clearInterval(timer);
+  }, []);
+  if (attachment === undefined)
+    return (
+      <Section title="Address">
+        <p className="m-0 text-xs text-secondary">It is closed: nothing more is recorded. Grade its sessions, and correct what was said in them.</p>
+      </Section>
+    );
+  const stop = async (): Promise<void> => {
+    setStopping(true);
+    try {
+      const { sessions, calls } = await presentClient().attach.stop({ id: attachment.id });
+      notify({
+        tone: "neutral",
+        title: `${attachment.name} is no longer recorded`,
+        text: `${plural(sessions, "session")}, ${plural(calls, "call")}.`,
+      });
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setStopping(false);
+    invalidate("attachments");
+    invalidate("experiments");
+  };
+  return (
+    <Section title="Address" aside={`open since ${moment(attachment.startedAt)}`}>
+      <div className="grid gap-2">
+        <CopyLine label="Base URL" value={attachment.baseUrl} what="Base URL" />
+        <p className="m-0 text-xs text-secondary">
+          {attachment.sessions === 0
+            ? "No session has begun yet. Start the program with this address and the key that you copied."
+            : `${plural(attachment.sessions, "session")}, ${plural(attachment.calls, "call")} so far.`}
+        </p>
+        <span>
+          <Button glyph="stop" onClick={() => void stop()} disabledBecause={stopping ? "Being stopped" : null}>
+            Stop recording
+          </Button>
+        </span>
+      </div>
+    </Section>
+  );
+}

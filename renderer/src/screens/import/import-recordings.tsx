@@ -1,0 +1,106 @@
+import { useState } from "react";
+import { showExperiment } from "../../actions/first-run.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Facts } from "../../parts/pane.tsx";
+import { PathInput } from "../../parts/path-input.tsx";
+import { Note } from "../../parts/states.tsx";
+import { WorkLines } from "../../parts/work-lines.tsx";
+import { startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import type { ImportReport } from "../../service/views.ts";
+import { notify } from "../../state/notices.ts";
+import { closeOverlay, useOverlay } from "../../state/overlays.ts";
+import { plural } from "../../words/numbers.ts";
+
+const key = "import-recordings";
+
+const kinds = [
+  ["Harbor job", "the folder of a job, with a folder for each trial"],
+  ["Inspect log", "an .eval file"],
+  ["ATIF", "a trajectory as JSON"],
+] as const;
+
+/** Other tools' recordings come in to look at and to compare with; nothing of them is run. */
+export function ImportRecordings() {
+  const [path, setPath] = useState("");
+  const [tried, setTried] = useState(false);
+  const work = useLongWork<ImportReport>(key);
+  const running = work.status === "running";
+  const mistake =
+    path.trim().startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? null : "A whole path, for example /home/ada/jobs/2026-03-01__10-00-00.";
+
+  const read = async (): Promise<void> => {
+    setTried(true);
+    if (mistake !== null || running) return;
+    const report = await startWork<ImportReport>(key, (client, signal) => client.experiments.import({ path: path.trim() }, { signal }));
+    if (report === null) return;
+    if (useOverlay.getState().open?.kind === "import" && report.notes.length === 0) closeOverlay();
+    if (useOverlay.getState().open?.kind !== "import")
+      notify({
+        tone: "success",
+        title: `${report.name} imported`,
+        text: `${report.kind}: ${plural(report.rollouts, "rollout")}, ${plural(report.calls, "call")}.`,
+        action: { verb: "Show", run: () => showExperiment(report.experiment) },
+      });
+  };
+
+  return (
+    <Dialog
+      title="Import recordings"
+      width="36rem"
+      footer={
+        <>
+          <span className="text-2xs text-muted">They come in read-only; nothing is run.</span>
+          <span className="flex-1" />
+          <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>
+            Close
+          </Button>
+          <Button look="primary" onClick={() => void read()} disabledBecause={running ? "Being imported" : null}>
+            Import
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="grid gap-3 px-4.5 py-3.5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void read();
+        }}
+      >
+        <Field label="Path" error={tried ? mistake : null}>
+          {(ids) => <PathInput {...ids} value={path} onPath={setPath} choose="both" placeholder="/home/ada/jobs/2026-03-01__10-00-00" />}
+        </Field>
+        <div className="rounded-2 bg-sunken px-3 py-2">
+          <Facts labelWidth="6rem" rows={kinds} />
+        </div>
+        <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
+        {work.result !== null && (
+          <Note look="info">
+            <b>
+              {work.result.name}: {plural(work.result.rollouts, "rollout")}, {plural(work.result.calls, "call")}.
+            </b>
+            {work.result.notes.map((note) => (
+              <span key={note} className="mt-1 block">
+                {note}
+              </span>
+            ))}
+            <span className="mt-2 block">
+              <Button
+                small
+                onClick={() => {
+                  closeOverlay();
+                  if (work.result !== null) showExperiment(work.result.experiment);
+                }}
+              >
+                Show in Runs
+              </Button>
+            </span>
+          </Note>
+        )}
+        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
+      </form>
+    </Dialog>
+  );
+}
