@@ -13,7 +13,7 @@ export const study: Study = (options) =>
     const bases = new Map<number, EvaluationRecord>();
     const size = options.short
       ? { steps: 3, tasks: 8, group: 8, heldOut: 30, samples: 1 }
-      : { steps: 24, tasks: 8, group: 8, heldOut: 200, samples: 2 };
+      : { steps: 24, tasks: 8, group: 8, heldOut: 200, samples: 1 };
     const rows: string[][] = [];
     const clipped: string[] = [];
     for (const algorithm of algorithms) {

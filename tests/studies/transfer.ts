@@ -10,7 +10,7 @@ const columns = [a, b, c];
 
 export const study: Study = (options) =>
   withWorkbench(async (bench) => {
-    const seeds = options.short ? [31] : [31, 32, 33];
+    const seeds = options.short ? [31] : [31, 32];
     const size = options.short
       ? { steps: 4, tasks: 8, group: 8, heldOut: 30, samples: 1 }
       : { steps: 24, tasks: 8, group: 8, heldOut: 200, samples: 1 };
