@@ -1,6 +1,7 @@
 /**
  * A stand-in for a vLLM server: a real tokenizer and chat template, ids and log-probs in vLLM's fields, random but repeatable turns.
  * Chat Completions renders the messages as vLLM does; Completions takes a prompt of ids. Keeps what it saw and sampled, id for id.
+ * With an engine (`vllm-engine.ts`) it samples from real weights and adapters, by Completions.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -33,6 +34,22 @@ export interface VllmServer {
   close(): Promise<void>;
 }
 
+/** Weights that answer. */
+export interface VllmEngine {
+  readonly tokenizer: Tokenizer;
+  /** `name`: as the adapter is served; `folder`: where it lies. */
+  load(name: string, folder: string): Promise<void>;
+  unload(name: string): void;
+  sample(ask: {
+    readonly adapter: string;
+    readonly promptIds: Int32Array;
+    readonly maxTokens: number;
+    readonly temperature: number;
+    readonly seed: number;
+    readonly endIds: readonly number[];
+  }): Promise<{ readonly ids: readonly number[]; readonly logprobs: readonly number[]; readonly ended: boolean }>;
+}
+
 export interface VllmOptions {
   /** Name in tests/fixtures/chat-templates. */
   readonly template: string;
@@ -40,10 +57,19 @@ export interface VllmOptions {
   readonly contextWindow?: number;
   /** Adapters may be loaded while it runs: the server was started with VLLM_ALLOW_RUNTIME_LORA_UPDATING. */
   readonly takesAdapters?: boolean;
+  readonly engine?: VllmEngine;
+}
+
+interface Turn {
+  readonly ids: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly finish: "stop" | "length";
 }
 
 export async function startVllmServer(options: VllmOptions): Promise<VllmServer> {
-  const tokenizer = loadTokenizer(fixture("tokenizers/chatml-bpe/tokenizer.json"), fixture("tokenizers/chatml-bpe/tokenizer_config.json"));
+  const tokenizer =
+    options.engine?.tokenizer ??
+    loadTokenizer(fixture("tokenizers/chatml-bpe/tokenizer.json"), fixture("tokenizers/chatml-bpe/tokenizer_config.json"));
   const source = fixture(`chat-templates/${options.template}.jinja`);
   const template = compileTemplate(source);
   const contextWindow = options.contextWindow ?? 100_000;
@@ -51,19 +77,33 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   const samples: Sample[] = [];
   const models: string[] = [];
   const adapters = new Map<string, string>();
+  let drawn = 0;
   const endId = tokenizer.special.eos ?? 0;
 
-  function sample(
-    model: JsonValue | undefined,
-    promptIds: Int32Array,
-    tools: readonly string[],
-    maxTokens: number,
-  ): { ids: number[]; finish: "stop" | "length" } {
+  function sample(model: JsonValue | undefined, promptIds: Int32Array, tools: readonly string[], maxTokens: number): Turn {
     const whole = [...sampleTurn(random, tokenizer, tools), endId];
     const ids = whole.slice(0, maxTokens);
+    keep(model, promptIds, ids);
+    return { ids, logprobs: ids.map(logprobOf), finish: ids.length < whole.length ? "length" : "stop" };
+  }
+
+  function keep(model: JsonValue | undefined, promptIds: Int32Array, sampledIds: readonly number[]): void {
     models.push(String(model));
-    samples.push({ promptIds: [...promptIds], sampledIds: ids });
-    return { ids, finish: ids.length < whole.length ? "length" : "stop" };
+    samples.push({ promptIds: [...promptIds], sampledIds });
+  }
+
+  async function sampleByEngine(engine: VllmEngine, body: JsonObject, promptIds: Int32Array, maxTokens: number): Promise<Turn> {
+    drawn += 1;
+    const ends = body.get("stop_token_ids");
+    const { ids, logprobs, ended } = await engine.sample({
+      ...{ adapter: String(body.get("model")), promptIds, maxTokens },
+      temperature: numberOf(body.get("temperature")) ?? 1,
+      // As a server: another draw for each request that names no seed.
+      seed: numberOf(body.get("seed")) ?? createRandom(options.seed + drawn)() * 2 ** 31,
+      endIds: isJsonArray(ends) ? ends.map(Number) : [],
+    });
+    keep(body.get("model"), promptIds, ids);
+    return { ids, logprobs, finish: ended ? "stop" : "length" };
   }
 
   function chat(body: JsonObject, response: ServerResponse): void {
@@ -98,7 +138,7 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
     });
   }
 
-  function complete(body: JsonObject, response: ServerResponse): void {
+  async function complete(body: JsonObject, response: ServerResponse): Promise<void> {
     const prompt = body.get("prompt");
     const promptIds = Int32Array.from(isJsonArray(prompt) ? prompt.map((id) => Number(id)) : []);
     const asked = numberOf(body.get("max_tokens")) ?? 16;
@@ -106,7 +146,10 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
       overflow(response, contextWindow, promptIds.length, asked);
       return;
     }
-    const { ids, finish } = sample(body.get("model"), promptIds, ["bash", "read_file"], asked);
+    const { ids, logprobs, finish } =
+      options.engine === undefined
+        ? sample(body.get("model"), promptIds, ["bash", "read_file"], asked)
+        : await sampleByEngine(options.engine, body, promptIds, asked);
     json(response, 200, {
       id: `cmpl-${samples.length}`,
       object: "text_completion",
@@ -116,10 +159,10 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
           index: 0,
           text: tokenizer.decode(finish === "stop" ? ids.slice(0, -1) : ids),
           finish_reason: finish,
-          stop_reason: finish === "stop" ? endId : null,
+          stop_reason: finish === "stop" ? (ids.at(-1) ?? endId) : null,
           token_ids: ids,
           prompt_token_ids: [...promptIds],
-          logprobs: { tokens: ids.map((id) => tokenizer.tokenOf(id)), token_logprobs: ids.map(logprobOf) },
+          logprobs: { tokens: ids.map((id) => tokenizer.tokenOf(id)), token_logprobs: logprobs },
         },
       ],
       usage: usageOf(promptIds.length, ids.length),
@@ -127,13 +170,14 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   }
 
   /** Words and statuses as vLLM's. */
-  function loadAdapter(body: JsonObject, response: ServerResponse): void {
+  async function loadAdapter(body: JsonObject, response: ServerResponse): Promise<void> {
     const [name, path] = [String(body.get("lora_name") ?? ""), String(body.get("lora_path") ?? "")];
     const whole = existsSync(join(path, "adapter_config.json")) && existsSync(join(path, "adapter_model.safetensors"));
     if (adapters.has(name)) adapterError(response, 400, "InvalidUserInput", `The lora adapter '${name}' has already been loaded.`);
     else if (!whole) adapterError(response, 404, "NotFoundError", `Loading lora ${name} failed: No adapter found for ${path}`);
     else {
       adapters.set(name, path);
+      await options.engine?.load(name, path);
       response.writeHead(200, { "content-type": "text/plain" }).end(`Success: LoRA adapter '${name}' added successfully.`);
     }
   }
@@ -141,10 +185,13 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   function unloadAdapter(body: JsonObject, response: ServerResponse): void {
     const name = String(body.get("lora_name") ?? "");
     if (!adapters.delete(name)) adapterError(response, 404, "NotFoundError", `The lora adapter '${name}' cannot be found.`);
-    else response.writeHead(200, { "content-type": "text/plain" }).end(`Success: LoRA adapter '${name}' removed successfully.`);
+    else {
+      options.engine?.unload(name);
+      response.writeHead(200, { "content-type": "text/plain" }).end(`Success: LoRA adapter '${name}' removed successfully.`);
+    }
   }
 
-  function serve(request: IncomingMessage, response: ServerResponse, text: string): void {
+  async function serve(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
     if (request.url === "/v1/models") {
       json(response, 200, { object: "list", data: [{ id: "stand-in", object: "model", owned_by: "vllm", max_model_len: contextWindow }] });
       return;
@@ -154,12 +201,12 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
       if (!isJsonObject(body)) json(response, 400, { error: { message: "no object" } });
       else if (request.url?.endsWith("load_lora_adapter") === true) {
         if (options.takesAdapters !== true) json(response, 404, { detail: "Not Found" });
-        else if (request.url === "/v1/load_lora_adapter") loadAdapter(body, response);
+        else if (request.url === "/v1/load_lora_adapter") await loadAdapter(body, response);
         else unloadAdapter(body, response);
       } else if (options.takesAdapters === true && body.get("model") !== "stand-in" && !adapters.has(String(body.get("model"))))
         adapterError(response, 404, "NotFoundError", `The model \`${String(body.get("model"))}\` does not exist.`);
       else if (request.url === "/v1/chat/completions") chat(body, response);
-      else if (request.url === "/v1/completions") complete(body, response);
+      else if (request.url === "/v1/completions") await complete(body, response);
       else json(response, 404, { error: { message: "not found" } });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
@@ -170,7 +217,7 @@ export async function startVllmServer(options: VllmOptions): Promise<VllmServer>
   const server = createServer((request, response) => {
     const chunks: Uint8Array[] = [];
     request.on("data", (chunk: Uint8Array) => chunks.push(chunk));
-    request.on("end", () => serve(request, response, Buffer.concat(chunks).toString()));
+    request.on("end", () => void serve(request, response, Buffer.concat(chunks).toString()));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
