@@ -25,6 +25,8 @@ export interface GenerationRequest {
   readonly version: string;
   /** Called when it takes a lane: until then it waited for others. */
   readonly onStart?: () => void;
+  /** Called with each id as it is drawn, also with those that end the answer or are taken back with a stop string. */
+  readonly onToken?: (id: number) => void;
 }
 
 export interface Generation {
@@ -218,6 +220,7 @@ export class Generator {
     const { id, logprob } = this.#sampler.sample(logits, job.request.sampling, job.random);
     job.ids.push(id);
     job.logprobs.push(logprob);
+    job.request.onToken?.(id);
     this.#counts.sampledTokens += 1;
     const ending = job.stop.next(id);
     if (ending === null) return;

@@ -6,7 +6,7 @@ import type { AssistantMessage, Conversation, FinishReason } from "../conversati
 import type { BreakCause } from "../graph/index.ts";
 import type { ChatTemplate } from "../templates/index.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
-import type { ToolCallFormat } from "../tool-calls/index.ts";
+import type { AnswerDelta, ToolCallFormat } from "../tool-calls/index.ts";
 
 export type PromptMode = "as-sampled" | "as-template";
 
@@ -86,6 +86,9 @@ export interface SampledAnswer {
   readonly callId: (index: number) => string;
 }
 
+/** An answer whose ids are still to come. */
+export type BegunAnswer = Pick<SampledAnswer, "conversation" | "reasoningOpened">;
+
 export interface ReadAnswer {
   readonly message: AssistantMessage;
   readonly finishReason: FinishReason;
@@ -103,4 +106,6 @@ export interface PromptBuilder {
   history(): PromptHistory;
   /** What sampled ids say: text, reasoning, tool calls. */
   readAnswer(sampled: SampledAnswer): ReadAnswer;
+  /** The same while it is sampled: for each id what is certain by then. Joined, the deltas are the beginning of what `readAnswer` gives in the end. */
+  followAnswer(begun: BegunAnswer): (id: number) => readonly AnswerDelta[];
 }

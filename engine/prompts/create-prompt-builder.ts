@@ -4,7 +4,7 @@ import { probeRules } from "./probe-rules.ts";
 import { probeToolCallFormat } from "./probe-tool-calls.ts";
 import { PromptAssembler } from "./prompt-assembler.ts";
 import { createPromptHistory } from "./prompt-history.ts";
-import { readSampledAnswer } from "./read-answer.ts";
+import { followSampledAnswer, readSampledAnswer } from "./read-answer.ts";
 import { SpecialTokens } from "./special-tokens.ts";
 import { probeClosingIds } from "./turn-end.ts";
 
@@ -30,5 +30,6 @@ export function createPromptBuilder({
     endIds: [...ending],
     history: () => createPromptHistory(assembler, tokenizer),
     readAnswer: (sampled) => readSampledAnswer(sampled, { tokenizer, format, endIds: ending }),
+    followAnswer: (begun) => followSampledAnswer(begun, { tokenizer, format, endIds: ending }),
   };
 }

@@ -42,6 +42,24 @@ describe.each(pairs)("%s with the template %s", (tokenizerName, templateName) =>
   const special = [...Array(tokenizer.vocabularySize).keys()].filter((id) => tokenizer.isSpecial(id));
   const specialsIn = (ids: Int32Array): number[] => [...ids].filter((id) => special.includes(id));
 
+  it("says nothing of an answer that is still sampled that is not so in the end", () => {
+    const stops = fc.array(fc.constantFrom("\n", "ready", "</", "zz", "done."), { maxLength: 2 });
+    fc.assert(
+      fc.property(anyTurn, stops, fc.boolean(), fc.nat(400), (turn, stop, reasoningOpened, cut) => {
+        const conversation = { ...conversationOf([said("user", "go")], [runTool]), sampling: { stop } };
+        const sampledIds = sample(turn, builder, tokenizer).slice(0, cut);
+        const follow = builder.followAnswer({ conversation, reasoningOpened });
+        const deltas = [...sampledIds].flatMap((id) => follow(id));
+        const { message } = builder.readAnswer({ sampledIds, finishReason: "stop", conversation, reasoningOpened, callId: String });
+        const spoken = (channel: "content" | "reasoning"): string => deltas.flatMap((delta) => (delta.type === channel ? delta.delta : [])).join("");
+        const whole = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+        expect(whole.startsWith(spoken("content"))).toBe(true);
+        expect((message.reasoning ?? "").startsWith(spoken("reasoning"))).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("keeps a linear rollout on one chain, id for id", () => {
     fc.assert(
       fc.property(fc.option(anyText), fc.boolean(), anyText, fc.array(anyTurn, { minLength: 1, maxLength: 5 }), (system, withTools, first, turns) => {

@@ -9,6 +9,7 @@ type ChildAnswer<Reply> = { readonly ok: true; readonly reply: Reply } | { reado
 export interface AskOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
+  readonly onToken?: (token: number) => void;
 }
 
 export interface Child<Request, Reply> {
@@ -65,6 +66,7 @@ const goodbyeMs = 3_000;
 interface Pending<Reply> {
   readonly resolve: (answer: ChildAnswer<Reply>) => void;
   readonly onProgress: AskOptions["onProgress"];
+  readonly onToken: AskOptions["onToken"];
 }
 
 class ForkedChild<Request, Reply> implements Child<Request, Reply> {
@@ -86,7 +88,7 @@ class ForkedChild<Request, Reply> implements Child<Request, Reply> {
     return this.#alive;
   }
 
-  async ask(request: Request, { signal, onProgress }: AskOptions = {}): Promise<ChildAnswer<Reply>> {
+  async ask(request: Request, { signal, onProgress, onToken }: AskOptions = {}): Promise<ChildAnswer<Reply>> {
     signal?.throwIfAborted();
     if (!this.#alive) return lost("its process has ended");
     const id = this.#nextId;
@@ -95,7 +97,7 @@ class ForkedChild<Request, Reply> implements Child<Request, Reply> {
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       const answer = await new Promise<ChildAnswer<Reply>>((resolve) => {
-        this.#pending.set(id, { resolve, onProgress });
+        this.#pending.set(id, { resolve, onProgress, onToken });
         this.#send({ type: "ask", id, request });
       });
       signal?.throwIfAborted();
@@ -118,6 +120,7 @@ class ForkedChild<Request, Reply> implements Child<Request, Reply> {
 
   #receive(message: FromChild<never, Reply>): void {
     if (message.type === "progress") this.#pending.get(message.id)?.onProgress?.(message.done, message.total);
+    else if (message.type === "token") this.#pending.get(message.id)?.onToken?.(message.token);
     else if (message.type === "answered") this.#settle(message.id, { ok: true, reply: message.reply });
     else if (message.type === "failed") this.#settle(message.id, { ok: false, failure: message.failure });
   }

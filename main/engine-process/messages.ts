@@ -15,5 +15,6 @@ export type FromChild<Info, Reply> =
   | { readonly type: "opened"; readonly info: Info }
   | { readonly type: "not-opened"; readonly message: string }
   | { readonly type: "progress"; readonly id: number; readonly done: number; readonly total: number }
+  | { readonly type: "token"; readonly id: number; readonly token: number }
   | { readonly type: "answered"; readonly id: number; readonly reply: Reply }
   | { readonly type: "failed"; readonly id: number; readonly failure: ChildFailure };

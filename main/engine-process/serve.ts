@@ -5,6 +5,8 @@ export interface AskContext {
   /** Aborts when the asker has gone. */
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
+  /** Of an answer that is still being sampled. */
+  readonly onToken: (token: number) => void;
 }
 
 export interface ChildHandler<Request, Reply> {
@@ -29,7 +31,8 @@ export function serveParent<Options, Info, Request, Reply>(program: ChildProgram
     running.set(id, controller);
     try {
       const onProgress = (done: number, total: number): void => send({ type: "progress", id, done, total });
-      send({ type: "answered", id, reply: await handler.answer(request, { signal: controller.signal, onProgress }) });
+      const onToken = (token: number): void => send({ type: "token", id, token });
+      send({ type: "answered", id, reply: await handler.answer(request, { signal: controller.signal, onProgress, onToken }) });
     } catch (error) {
       send({ type: "failed", id, failure: program.failureOf(error) ?? { kind: "failed", message: sentence(error) } });
     } finally {

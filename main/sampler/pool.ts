@@ -10,8 +10,8 @@ import { createVersionHolds, type VersionHolds } from "./version-holds.ts";
 /** One version of the weights, held. */
 export interface SamplerLease {
   readonly info: SamplerInfo;
-  /** Rejects only with the signal's reason. */
-  sample(request: Omit<SampleRequest, "version">, signal: AbortSignal): Promise<SampleResult>;
+  /** Rejects only with the signal's reason. `onToken` is called with each id as it is drawn, also with those that end the answer. */
+  sample(request: Omit<SampleRequest, "version" | "followed">, signal: AbortSignal, onToken?: (id: number) => void): Promise<SampleResult>;
   /** Of the whole process. */
   counts(): Promise<SamplerCounts>;
   /** Gives it back; twice is once. */
@@ -113,14 +113,14 @@ export function createSamplerPool(options: { readonly idleMs?: number; readonly 
 
       return {
         info: first.sampler.info,
-        async sample(request, signal) {
+        async sample(request, signal, onToken) {
           let sampler: Sampler;
           try {
             sampler = await living();
           } catch (error) {
             return { ok: false, failure: { kind: "lost", message: error instanceof Error ? error.message : String(error) } };
           }
-          return sampler.sample({ ...request, version: version.name }, signal);
+          return sampler.sample({ ...request, version: version.name }, signal, onToken);
         },
         counts: async () => (await living()).counts(),
         release() {

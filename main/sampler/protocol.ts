@@ -47,6 +47,8 @@ export interface SampleRequest {
   readonly seed: number;
   /** Name of published weights. */
   readonly version: string;
+  /** Each token is told as it is drawn. */
+  readonly followed?: boolean;
 }
 
 export interface Sample {

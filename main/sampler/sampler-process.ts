@@ -19,15 +19,16 @@ class SamplerHandler implements ChildHandler<SamplerAsk, SamplerReply> {
     this.#weights = weights;
   }
 
-  async answer(ask: SamplerAsk, { signal }: AskContext): Promise<SamplerReply> {
-    if (ask.type === "sample") return this.#sample(ask.request, signal);
+  async answer(ask: SamplerAsk, context: AskContext): Promise<SamplerReply> {
+    if (ask.type === "sample") return this.#sample(ask.request, context);
     if (ask.type === "publish") await this.#weights.publish(ask.version);
     if (ask.type === "retire") await this.#weights.retire(ask.version);
     return { type: "done", counts: this.#weights.counts };
   }
 
-  #sample({ endIds, maxTokens, stopStrings, ...request }: SampleRequest, signal: AbortSignal): Promise<SamplerReply> {
+  #sample({ endIds, maxTokens, stopStrings, followed, ...request }: SampleRequest, { signal, onToken }: AskContext): Promise<SamplerReply> {
     const arrivedAt = performance.now();
+    const told = followed === true ? { onToken } : {};
     let queueMs = 0;
     const onStart = (): void => {
       queueMs = performance.now() - arrivedAt;
@@ -35,7 +36,7 @@ class SamplerHandler implements ChildHandler<SamplerAsk, SamplerReply> {
     return this.#weights.using(request.version, async (generator) => {
       const decoder = stopStrings.length === 0 ? null : (await this.#text()).streamingDecoder({ skipSpecialTokens: true });
       const stop = { endIds, maxTokens, stopStrings, decoder };
-      const { ids, logprobs, ending, reusedTokens } = await generator.generate({ ...request, stop, onStart }, signal);
+      const { ids, logprobs, ending, reusedTokens } = await generator.generate({ ...request, stop, onStart, ...told }, signal);
       const textBeforeStop = ending.exact ? null : ending.text;
       return { type: "sampled", sample: { ids, logprobs, reason: ending.reason, textBeforeStop, reusedTokens, queueMs } };
     });

@@ -10,7 +10,7 @@ export interface Sampler {
   /** The process is there. */
   readonly alive: boolean;
   /** Rejects only with the signal's reason. */
-  sample(request: SampleRequest, signal: AbortSignal): Promise<SampleResult>;
+  sample(request: SampleRequest, signal: AbortSignal, onToken?: (id: number) => void): Promise<SampleResult>;
   /** Loads weights under a new name. Rejects with WorkbenchError. */
   publish(version: WeightsVersion): Promise<void>;
   /** Forgets a version; its requests under way are answered first. Rejects with WorkbenchError. */
@@ -42,8 +42,9 @@ function samplerOf(info: SamplerInfo, child: Child<SamplerAsk, SamplerReply>, mo
     get alive() {
       return child.alive;
     },
-    async sample(request, signal) {
-      const answer = await child.ask({ type: "sample", request }, { signal });
+    async sample(request, signal, onToken) {
+      const followed = onToken === undefined ? {} : { onToken };
+      const answer = await child.ask({ type: "sample", request: { ...request, followed: onToken !== undefined } }, { signal, ...followed });
       if (!answer.ok) return answer;
       if (answer.reply.type === "sampled") return { ok: true, sample: answer.reply.sample };
       return { ok: false, failure: { kind: "failed", message: "the sampler answered something else" } };

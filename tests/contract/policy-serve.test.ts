@@ -88,6 +88,8 @@ describe("chat completions", () => {
       );
     const said = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
     expect(said).toBe(whole.choices[0].message?.content ?? "");
+    // It comes as it is sampled, not all at once.
+    expect(chunks.filter(({ choices }) => (choices[0]?.delta.content ?? "") !== "").length).toBeGreaterThan(2);
     expect(chunks.flatMap(({ choices }) => choices[0]?.token_ids ?? [])).toEqual(whole.choices[0].token_ids);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
   });
@@ -133,7 +135,10 @@ describe("completions", () => {
     const ended = await ask("/completions", { ...asked, prompt, stop_token_ids: [choice.token_ids?.[3] ?? 0] });
     expect(ended.choices[0]).toMatchObject({ finish_reason: "stop", token_ids: choice.token_ids?.slice(0, 4) });
     const text = await (await post("/completions", { model: "tiny", ...asked, prompt, stream: true })).text();
-    expect(text).toContain(JSON.stringify(choice.text));
+    const events = text.split("\n\n").flatMap((event) => (event.startsWith("data: {") ? [JSON.parse(event.slice(6)) as Reply] : []));
+    expect(events.map(({ choices }) => choices[0].text).join("")).toBe(choice.text);
+    expect(events.length).toBeGreaterThan(2);
+    expect(events.at(-1)?.choices[0]).toMatchObject({ finish_reason: "length", token_ids: choice.token_ids });
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 });

@@ -14,6 +14,8 @@ export interface Exchange {
   isGone(): boolean;
   openStream(): void;
   comment(): void;
+  /** Events of an open stream, before its last. */
+  send(events: string): void;
   /** Ends the reply. In an open stream, status and headers are as they were and only the body counts. */
   finish(reply: Reply): void;
   /** The request body was not read to its end: this connection carries no other. */
@@ -62,6 +64,9 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
     },
     comment() {
       if (!response.destroyed) response.write(sseComment("keepalive"));
+    },
+    send(events) {
+      if (!response.destroyed) response.write(events);
     },
     finish(reply) {
       if (response.destroyed || response.writableEnded) return;

@@ -7,6 +7,7 @@ import { firstIssue } from "../dialects/zod-issue.ts";
 import { readSse, sseText } from "../streams/sse.ts";
 import type { ReadRequest, ServedPolicy } from "./contract.ts";
 import { endIdsOf, readRequest, tokenFieldsSchema } from "./request-fields.ts";
+import { SpokenChat } from "./spoken-chat.ts";
 
 const fieldsSchema = tokenFieldsSchema.extend({ logprobs: z.boolean().nullish() });
 
@@ -27,11 +28,18 @@ export function readChat(bytes: Uint8Array, { name, text }: ServedPolicy): ReadR
     ok: true,
     stream: reply.stream,
     ask: { conversation: withoutTools(conversation), endIds: endIdsOf(fields.data, text.builder.endIds) },
-    say: (answer, callId) => {
+    voice: (callId) => {
       const context: AnswerContext = { callId, reply: { ...reply, model: name }, createdAt: Math.floor(Date.now() / 1000) };
+      const spoken = new SpokenChat(context);
       return {
-        body: () => withTokens(chatDialect.answerBody(answer, context), answer, asked, text),
-        stream: () => streamWithTokens(chatDialect.answerStream(answer, context), answer, asked, text),
+        follow: ({ reasoningOpened }) => {
+          const deltasOf = text.builder.followAnswer({ conversation: withoutTools(conversation), reasoningOpened });
+          return (id) => spoken.events(deltasOf(id));
+        },
+        say: (answer) => ({
+          body: () => withTokens(chatDialect.answerBody(answer, context), answer, asked, text),
+          stream: () => streamWithTokens(spoken.rest(answer), answer, asked, text),
+        }),
       };
     },
   };

@@ -50,13 +50,32 @@ export function readCompletionRequest(bytes: Uint8Array, { name, text }: ServedP
     ok: true,
     stream: request.stream === true,
     ask: { conversation, promptIds, endIds },
-    say: (answer, callId) => {
-      const { head, choice, usage } = partsOf(answer, { request, endIds, text, id: `cmpl-${callId}`, model: name });
-      const includeUsage = request.stream_options?.include_usage === true;
-      const events = [{ ...head, choices: [choice] }, ...(includeUsage ? [{ ...head, choices: [], usage }] : [])];
+    voice: (callId) => {
+      const spoken: Spoken = { request, endIds, text, id: `cmpl-${callId}`, model: name, created: Math.floor(Date.now() / 1000) };
+      let said = "";
       return {
-        body: () => JSON.stringify({ ...head, choices: [choice], usage }),
-        stream: () => [...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => sseText({ event: "", data })).join(""),
+        follow: () => {
+          const textOf = followText(spoken);
+          return (id) => {
+            const more = textOf(id);
+            said += more;
+            return more === "" ? "" : event({ ...headOf(spoken), choices: [{ index: 0, text: more, finish_reason: null, logprobs: null }] });
+          };
+        },
+        say: (answer) => {
+          const head = headOf(spoken, answer.policyVersion);
+          const choice = { index: 0, ...spokenBy(answer, spoken) };
+          const usage = usageOf(answer);
+          const includeUsage = request.stream_options?.include_usage === true;
+          return {
+            body: () => JSON.stringify({ ...head, choices: [choice], usage }),
+            stream: () => {
+              if (!choice.text.startsWith(said)) throw new Error("a streamed answer does not begin with what was sent of it");
+              const last = { ...head, choices: [{ ...choice, text: choice.text.slice(said.length) }] };
+              return `${event(last)}${includeUsage ? event({ ...head, choices: [], usage }) : ""}${sseText({ event: "", data: "[DONE]" })}`;
+            },
+          };
+        },
       };
     },
   };
@@ -75,21 +94,31 @@ interface Spoken {
   readonly text: ServedPolicy["text"];
   readonly id: string;
   readonly model: string;
+  /** Unix seconds. */
+  readonly created: number;
 }
 
-function partsOf(answer: Answer, { request, endIds, text, id, model }: Spoken) {
-  const { promptTokens, completionTokens } = answer.usage;
-  const head = { id, object: "text_completion", created: Math.floor(Date.now() / 1000), model, system_fingerprint: answer.policyVersion };
-  const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens };
-  return { head, usage, choice: { index: 0, ...spokenBy(answer, request, endIds, text) } };
+function event(value: object): string {
+  return sseText({ event: "", data: JSON.stringify(value) });
 }
 
-function spokenBy(
-  { tokens, message, finishReason }: Answer,
-  request: CompletionRequest,
-  endIds: readonly number[],
-  { tokenizer }: ServedPolicy["text"],
-): object {
+/** What answers is known when the answer is whole. */
+function headOf({ id, model, created }: Spoken, policyVersion?: string): object {
+  return { id, object: "text_completion", created, model, ...(policyVersion === undefined ? {} : { system_fingerprint: policyVersion }) };
+}
+
+function usageOf({ usage: { promptTokens, completionTokens } }: Answer): object {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens };
+}
+
+/** Text that is certain, id by id. With stop texts nothing is before the end: an answer may end inside a token. */
+function followText({ request, endIds, text }: Spoken): (id: number) => string {
+  const decoder = text.tokenizer.streamingDecoder({ skipSpecialTokens: request.skip_special_tokens ?? true });
+  const hasStops = [request.stop ?? []].flat().some((stop) => stop !== "");
+  return (id) => (hasStops || endIds.includes(id) ? "" : decoder.push(id));
+}
+
+function spokenBy({ tokens, message, finishReason }: Answer, { request, endIds, text: { tokenizer } }: Spoken) {
   const finish = { finish_reason: finishReason === "length" ? "length" : "stop" };
   // A stop text began inside a token: there are no ids that spell what is said.
   if (tokens === undefined) {

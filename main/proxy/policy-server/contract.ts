@@ -14,10 +14,17 @@ export interface ServedPolicy {
   readonly text: PolicyText;
 }
 
-/** An answer as the client wants it: the one body, or the events of a stream. */
+/** An answer as the client wants it: the one body, or the events of a stream that were not sent while it was sampled. */
 interface AnswerTexts {
   readonly body: () => string;
   readonly stream: () => string;
+}
+
+/** How one request's answer is said. */
+interface AnswerVoice {
+  /** Events of a stream for each id as it is drawn; "" = nothing is certain yet. */
+  readonly follow: (begun: { readonly reasoningOpened: boolean }) => (id: number) => string;
+  readonly say: (answer: Answer) => AnswerTexts;
 }
 
 /** A request that was read: what to ask of the policy, and how to say its answer. */
@@ -27,7 +34,7 @@ export type ReadRequest =
       readonly ok: true;
       readonly stream: boolean;
       readonly ask: Pick<UpstreamRequest, "conversation" | "promptIds" | "endIds">;
-      readonly say: (answer: Answer, callId: string) => AnswerTexts;
+      readonly voice: (callId: string) => AnswerVoice;
     };
 
 export interface PolicyServer {

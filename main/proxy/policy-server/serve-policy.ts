@@ -9,6 +9,7 @@ import { faultOfFailure } from "../faults.ts";
 import { createExchange, type Exchange } from "../http/exchange.ts";
 import { readBody } from "../http/read-body.ts";
 import { sseText } from "../streams/sse.ts";
+import type { UpstreamRequest } from "../upstreams/upstream.ts";
 import { readChat } from "./chat-route.ts";
 import { readCompletionRequest } from "./completions-route.ts";
 import type { PolicyServer, ReadRequest, ServedPolicy } from "./contract.ts";
@@ -59,10 +60,23 @@ export async function servePolicy(policy: ServedPolicy, options: { readonly port
     const callId = randomUUID();
     // A seed that a client gives repeats the answer; without one, each is drawn anew.
     const rolloutId = read.ask.conversation.sampling.seed === undefined ? callId : "served";
+    const voice = read.voice(callId);
+    const follow: UpstreamRequest["follow"] = (begun) => {
+      const eventsOf = voice.follow(begun);
+      return (id) => {
+        const events = eventsOf(id);
+        if (events === "") return;
+        exchange.openStream();
+        exchange.send(events);
+      };
+    };
     try {
-      const result = await policy.upstream.complete({ ...read.ask, rolloutId, attempt: 0, callIndex: 0, labels: { dialect: "chat" } }, gone.signal);
+      const result = await policy.upstream.complete(
+        { ...read.ask, rolloutId, attempt: 0, callIndex: 0, labels: { dialect: "chat" }, ...(read.stream ? { follow } : {}) },
+        gone.signal,
+      );
       if (!result.ok) return refuse(exchange, faultOfFailure(result.failure));
-      const texts = read.say(completeAnswer(result.answer, callId), callId);
+      const texts = voice.say(completeAnswer(result.answer, callId));
       if (read.stream) exchange.finish({ status: 200, contentType: "text/event-stream", body: texts.stream() });
       else exchange.finish({ status: 200, contentType: "application/json", body: texts.body() });
     } catch (error) {

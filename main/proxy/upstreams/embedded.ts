@@ -41,6 +41,7 @@ export function createEmbedded({ id, folder, text, lease, policyVersion, maxToke
         seed: deriveSeed(sampling.seed ?? 0, request.seed ?? request.rolloutId, request.callIndex),
       },
       signal,
+      request.follow?.(prompt),
     );
     if (result.ok) return { ok: true, ...answerOf(request, prompt, result.sample), queueMs: result.sample.queueMs };
     const { failure } = result;

@@ -17,6 +17,8 @@ export interface UpstreamRequest {
   readonly callIndex: number;
   /** Of the rollout: follows from experiment, task and number in the group, so that a run can be repeated. */
   readonly seed?: number;
+  /** Called when sampling begins, where the upstream can tell; what it returns is called with each id as it is drawn, those that end the answer included. */
+  readonly follow?: (begun: { readonly reasoningOpened: boolean }) => (id: number) => void;
   /** For scripted rules: which dialect asked, for which harness and task. */
   readonly labels: { readonly dialect: string; readonly harness?: string; readonly task?: string };
 }
