@@ -2,23 +2,34 @@
  * Where a training run's time goes, on the starter experiment: how long sampler, trainer and sandboxes are at work, how many rollouts an
  * hour, how often a token is trained, and whose processor time a rollout is. Synchronous collection beside one-step-asynchronous, in turns.
  *
- * Covers: the whole loop with real harness processes, sandboxes and verifiers. Does not cover: a policy of a usable size, whose sampling and
- * training would take nearly all of the time; here it is the other way round, which is what makes the overhead visible.
+ * Covers: the whole loop with real harness processes, sandboxes and verifiers, with two policies. The starter policy answers in a few
+ * milliseconds, so that nearly all of the time is the sandboxes' and the service's. Behind a vLLM server that takes 0.3 s for each answer, as a
+ * usable model would, the same rollouts show whether the loop leaves sampler and trainer waiting. Does not cover: a server with a limit of its own.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parse, stringify } from "yaml";
 import type { TrainingRunView } from "../../main/api/training-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
+import { openVllmEngine } from "../stand-ins/vllm-engine.ts";
+import { startVllmServer, type VllmEngine } from "../stand-ins/vllm-server.ts";
 import { type BenchmarkRow, rowOf } from "./measure/compare.ts";
 import { measureProcessorTime } from "./measure/processor-time.ts";
 
-/** Each takes about half a minute on two cores. */
-const repetitions = Math.max(1, Number(process.env.OPENFORGE_REPETITIONS ?? 2));
+/** Each is four runs of half a minute to a minute on two cores. */
+const repetitions = Math.max(1, Number(process.env.OPENFORGE_REPETITIONS ?? 1));
 const steps = Number(process.env.OPENFORGE_TRAINING_STEPS ?? 8);
 const modes = ["synchronous", "one-step-asynchronous"] as const;
 type Mode = (typeof modes)[number];
+const samplers = ["embedded", "slow"] as const;
+type SamplerName = (typeof samplers)[number];
+const answerMs = 300;
+const policies: Readonly<Record<SamplerName, { readonly named: string; readonly file: object }>> = {
+  embedded: { named: "starter policy", file: {} },
+  slow: { named: "answers of 0.3 s", file: { sampler: { vllm: "slow" }, train: { rank: 8, alpha: 16 } } },
+};
 
 interface Measured {
   readonly run: TrainingRunView;
@@ -28,27 +39,53 @@ interface Measured {
 
 export async function benchmark(note: (line: string) => void): Promise<readonly BenchmarkRow[]> {
   const folder = mkdtempSync(join(tmpdir(), "openforge-shares-"));
+  const engine = openVllmEngine({ modelFolder: resolve("resources/policies/starter"), contextWindow: 256, lanes: 16 });
+  const server = await startVllmServer({ template: "chatml-stable", seed: 1, takesAdapters: true, engine: slowed(engine), contextWindow: 256 });
   const workbench = await bootWorkbench({ dataFolder: join(folder, "data") });
-  const measured: Record<Mode, Measured[]> = { synchronous: [], "one-step-asynchronous": [] };
+  const rows: BenchmarkRow[] = [];
   try {
-    for (let repetition = 0; repetition < repetitions; repetition += 1) {
-      for (const mode of modes) {
-        const one = await train(workbench, folder, mode, 51 + repetition);
-        measured[mode].push(one);
-        note(`${mode}: ${describe(one)}`);
+    await workbench.policies.add({ id: "slow", url: server.url, kind: "vllm", replace: true });
+    for (const sampler of samplers) {
+      const measured: Record<Mode, Measured[]> = { synchronous: [], "one-step-asynchronous": [] };
+      for (let repetition = 0; repetition < repetitions; repetition += 1) {
+        for (const mode of modes) {
+          const one = await train(workbench, folder, { mode, sampler, seed: 51 + repetition });
+          measured[mode].push(one);
+          note(`${policies[sampler].named}, ${mode}: ${describe(one)}`);
+        }
       }
+      rows.push(...rowsOf(policies[sampler].named, measured));
     }
+    return rows;
   } finally {
     await workbench.close();
+    await server.close();
+    await engine.close();
     rmSync(folder, { recursive: true, force: true });
   }
-  return rowsOf(measured);
 }
 
-async function train({ training, store }: Workbench, folder: string, mode: Mode, seed: number): Promise<Measured> {
+function slowed(engine: VllmEngine): VllmEngine {
+  return {
+    ...engine,
+    async sample(ask) {
+      const [answer] = await Promise.all([engine.sample(ask), delay(answerMs)]);
+      return answer;
+    },
+  };
+}
+
+interface Variant {
+  readonly mode: Mode;
+  readonly sampler: SamplerName;
+  readonly seed: number;
+}
+
+async function train({ training, store }: Workbench, folder: string, { mode, sampler, seed }: Variant): Promise<Measured> {
   const shipped = parse(readFileSync(resolve("resources/training/starter.yaml"), "utf8")) as { readonly stages: readonly object[] };
   const yaml = stringify({
     ...shipped,
+    ...policies[sampler].file,
     stages: shipped.stages.map((stage) => ({ ...stage, steps, collection: { mode, stale: "correct" } })),
     evaluation: { before: false, after: false },
   });
@@ -64,6 +101,7 @@ async function train({ training, store }: Workbench, folder: string, mode: Mode,
 function partOf(commandLine: string): string {
   if (commandLine.includes("launcher-process")) return "sandboxes";
   if (commandLine.includes("training/embedded")) return "trainer";
+  if (commandLine.includes("react.mjs --resident")) return "harnesses";
   if (commandLine.includes("main/sampler")) return "sampler";
   return "";
 }
@@ -88,7 +126,7 @@ const figures: readonly Figure[] = [
   { name: "nothing at work", unit: "of 1", aim: "≤ 0.05", of: share("idle") },
   { name: "rollouts an hour", unit: "1/h", aim: "–", of: ({ run, rollouts }) => (3600 * rollouts) / run.seconds.total },
   { name: "trained ÷ unique tokens", unit: "of 1", aim: "–", of: ({ run }) => sum(run, "trainedTokens") / sum(run, "uniqueTokens") },
-  ...["service", "sandboxes", "trainer", "sampler"].map(
+  ...["service", "sandboxes", "harnesses", "trainer", "sampler"].map(
     (part): Figure => ({
       name: `processor time a rollout, ${part}`,
       unit: "ms",
@@ -102,10 +140,10 @@ function sum({ points }: TrainingRunView, field: "trainedTokens" | "uniqueTokens
   return points.reduce((total, point) => total + point[field], 0);
 }
 
-function rowsOf(measured: Readonly<Record<Mode, readonly Measured[]>>): readonly BenchmarkRow[] {
+function rowsOf(policy: string, measured: Readonly<Record<Mode, readonly Measured[]>>): readonly BenchmarkRow[] {
   return figures.map(({ name, unit, aim, of }) => {
     const [asynchronous, synchronous] = [measured["one-step-asynchronous"].map(of), measured.synchronous.map(of)];
-    return rowOf({ name: `training run, one step ahead: ${name}`, unit, aim }, asynchronous, { name: "synchronous", values: synchronous });
+    return rowOf({ name: `training run, ${policy}, one step ahead: ${name}`, unit, aim }, asynchronous, { name: "synchronous", values: synchronous });
   });
 }
 

@@ -21,7 +21,7 @@ export interface BoxPlace {
   readonly inMemory: boolean;
 }
 
-export interface BoxPlaces {
+interface BoxPlaces {
   /** `storageMb`: what the task asks for; null = it does not say. */
   of(storageMb: number | null): BoxPlace;
   /** Those where boxes may lie, an earlier service's too. */

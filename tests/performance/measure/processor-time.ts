@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const ticks = 100;
 const lookEveryMs = 250;
 
-export interface ProcessorTime {
+interface ProcessorTime {
   /** What has been used since the start, children that ended and were waited for included. */
   stop(): ReadonlyMap<string, number>;
 }
