@@ -10,10 +10,11 @@ import { contract } from "../../../main/api/contract.ts";
 import { startServer } from "../../../main/api/server.ts";
 import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../../main/api/views.ts";
 import { sampleAnalysis } from "./sample-analysis.ts";
-import { sampleAttach } from "./sample-attach.ts";
-import { harnessLog, picture, pictureHash, sampleBody, sampleDetail, sampleTokens, verifierText } from "./sample-call.ts";
+import { attachExperiment, sampleAttach, sessionRollout } from "./sample-attach.ts";
+import { picture, pictureHash, sampleBody, sampleDetail, sampleTokens } from "./sample-call.ts";
 import { doctor, harnesses, policies, sampleProbe, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
+import { sampleArtifacts, sampleSteps, storedBytes, storedText } from "./sample-files.ts";
 import { sampleTraining } from "./sample-training.ts";
 
 const { values } = parseArgs({
@@ -40,9 +41,20 @@ function build(
   const rollouts = Array.from({ length: count }, (_, index) => {
     const unended = status === "running" ? phases[index] : undefined;
     const rollout = sampleRollout(id, index, at, unended ?? "ended");
-    return { ...rollout, id: id === "e-1" ? rollout.id : `${id}-${index}`, ...(manyCalls > 0 && index === 6 ? { calls: manyCalls } : {}) };
+    return {
+      ...rollout,
+      id: id === "e-1" ? rollout.id : `${id}-${index}`,
+      ...(manyCalls > 0 && index === 6 ? { calls: manyCalls } : {}),
+      ...(rollout.task === "ledger-balance" && rollout.status !== null ? { steps: [...sampleSteps] } : {}),
+    };
   });
   return { experiment: sampleExperiment(id, name, at, status, rollouts), rollouts };
+}
+
+function buildAttach() {
+  const sessions = [0, 1, 2].map(sessionRollout);
+  const experiment = sampleExperiment(attachExperiment, "my-agent", now - 400_000_000, "running", sessions);
+  return { experiment: { ...experiment, kind: "attach" as const }, rollouts: sessions };
 }
 
 const shown = values.empty
@@ -52,6 +64,7 @@ const shown = values.empty
       build("e-2", "harness sweep 06", now - 90_000_000, "ended", 26),
       build("e-3", "starter experiment", now - 190_000_000, "ended", 6),
       build("e-4", "codex 0.170 against 0.171", now - 260_000_000, "cancelled", 14),
+      buildAttach(),
     ];
 const experiments = shown.map((each) => each.experiment);
 const rollouts = new Map(shown.flatMap((each) => each.rollouts.map((rollout) => [rollout.id, rollout] as const)));
@@ -95,6 +108,7 @@ const gold = { reward: 1, rewards: { reward: 1 }, status: "succeeded", cause: nu
 
 const os = implement(contract);
 const training = sampleTraining(os, values.empty);
+const attach = sampleAttach(os, rollouts);
 const router = os.router({
   system: {
     info: os.system.info.handler(() => ({
@@ -180,7 +194,7 @@ const router = os.router({
         ...rollout,
         calls,
         chains,
-        corrected: [],
+        corrected: calls.flatMap(({ id }) => (attach.corrections.has(id) ? [id] : [])),
         group: (group.some((each) => each.id === rollout.id) ? group : [rollout, ...group.slice(1)]).map(({ id, status, reward }) => ({
           id,
           status,
@@ -190,32 +204,17 @@ const router = os.router({
     }),
     cancel: os.rollouts.cancel.handler(() => ({})),
     tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, Math.min(60, find(input.id).calls)))),
-    artifacts: os.rollouts.artifacts.handler(() => [
-      { kind: "verifier-output", name: "test-stdout.txt", blob: "verifier", size: verifierText.length, attempt: 0 },
-      { kind: "harness-log", name: "stdout.txt", blob: "log", size: harnessLog(400).length, attempt: 0 },
-      { kind: "harness-log", name: "stderr.txt", blob: "empty", size: 0, attempt: 0 },
-      { kind: "artifact", name: "artifacts/report.json", blob: "report", size: 58, attempt: 0 },
-      { kind: "artifact", name: "artifacts/orders.csv", blob: "csv", size: 24_120, attempt: 0 },
-    ]),
+    artifacts: os.rollouts.artifacts.handler(() => [...sampleArtifacts]),
   },
   calls: {
     get: os.calls.get.handler(({ input }) => {
       const { calls, call } = findCall(input.id);
-      return sampleDetail(calls, call);
+      return { ...sampleDetail(calls, call), correction: attach.corrections.get(call.id) ?? null };
     }),
     body: os.calls.body.handler(({ input }) => slice(sampleBody(findCall(input.id).call, input.which), input.limit)),
   },
   blobs: {
-    text: os.blobs.text.handler(({ input }) => {
-      const texts: Record<string, string> = {
-        verifier: verifierText,
-        log: harnessLog(400),
-        empty: "",
-        report: '{"recovered":311,"expected":1204,"tables":["orders"]}',
-        csv: "id,total_cents\n".concat("1,1899\n2,4250\n".repeat(1600)),
-      };
-      return slice(texts[input.hash] ?? "", input.limit);
-    }),
+    text: os.blobs.text.handler(({ input }) => slice(storedText(input.hash), input.limit)),
   },
   tasks: {
     list: os.tasks.list.handler(() => [...tasks]),
@@ -224,7 +223,11 @@ const router = os.router({
       const task = tasks.find((each) => each.path === input.path);
       return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [] };
     }),
-    import: os.tasks.import.handler(({ input }) => ({ path: input.to ?? input.source, digest: null, valid: true, faults: [], wants: [] })),
+    import: os.tasks.import.handler(({ input }) => ({
+      ...{ path: input.to ?? input.source, digest: "sha256:3f9a1c7be0d2415f8ba2", valid: true },
+      faults: [{ file: "task.toml", line: 7, severity: "warning", message: "agent.timeout is not a key and is dropped; did you mean timeout_sec?" }],
+      wants: ["The task needs the network mode allowlist, and Docker cannot be used here: no daemon answers at /var/run/docker.sock."],
+    })),
     runGold: os.tasks.runGold.handler(() => lines(["Preparing the sandbox", "Running solution/solve.sh", "Verifying"], gold)),
     runEmpty: os.tasks.runEmpty.handler(() =>
       lines(["Preparing the sandbox", "Verifying"], { ...gold, reward: 0, rewards: { reward: 0 }, status: "failed", seconds: 2.1 }),
@@ -258,7 +261,7 @@ const router = os.router({
       }),
     ),
   },
-  attach: sampleAttach(os),
+  attach: attach.handlers,
   policies: {
     list: os.policies.list.handler(() => policies),
     add: os.policies.add.handler(({ input }) => ({
@@ -283,7 +286,7 @@ const router = os.router({
   },
 });
 
-const blobs: Record<string, Uint8Array> = { [pictureHash]: new TextEncoder().encode(picture) };
+const blobs: Record<string, Uint8Array> = { ...storedBytes, [pictureHash]: new TextEncoder().encode(picture) };
 const server = await startServer({
   router,
   windowFolder: values.window,

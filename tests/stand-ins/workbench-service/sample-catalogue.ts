@@ -88,6 +88,8 @@ export const harnesses: readonly HarnessView[] = [
   },
 ];
 
+const noSettings = { model: null, keyVariable: null, tokenizer: null, contextWindow: null, prices: null, spendingLimit: null };
+
 const policy = (change: Partial<PolicyView> & Pick<PolicyView, "id" | "kind" | "address">): PolicyView => ({
   capture: "ids+logprobs",
   takesTokenIds: true,
@@ -99,17 +101,21 @@ const policy = (change: Partial<PolicyView> & Pick<PolicyView, "id" | "kind" | "
 
 export const policies: PolicyView[] = [
   policy({ id: "scripted", kind: "scripted", address: "resources/policies/starter.yaml", builtIn: true }),
-  policy({ id: "qwen3-4b-forge", kind: "vllm", address: "http://127.0.0.1:8000" }),
-  policy({ id: "smollm2-gguf", kind: "llama.cpp", address: "http://127.0.0.1:8080" }),
+  policy({ id: "qwen3-4b-forge", kind: "vllm", address: "http://127.0.0.1:8000", settings: noSettings }),
+  policy({ id: "smollm2-gguf", kind: "llama.cpp", address: "http://127.0.0.1:8080", settings: noSettings }),
   policy({
     id: "teacher",
     kind: "anthropic-compatible",
     address: "https://teacher.example/v1",
     capture: "text-only",
     takesTokenIds: false,
+    settings: { ...noSettings, model: "large-2", keyVariable: "TEACHER_KEY", prices: { input: 3, output: 15, cachedInput: 0.3 }, spendingLimit: 20 },
     spending: { calls: 214, promptTokens: 1_920_400, cachedTokens: 610_000, completionTokens: 88_310, cost: 7.08, limit: 20 },
   }),
-  policy({ id: "gateway", kind: "openai-compatible", address: "http://10.0.0.7:4000/v1", capture: null, takesTokenIds: false }),
+  policy({
+    ...{ id: "gateway", kind: "openai-compatible", address: "http://10.0.0.7:4000/v1" },
+    ...{ capture: null, takesTokenIds: false, settings: noSettings },
+  }),
 ];
 
 export const doctor: readonly DoctorRow[] = [
