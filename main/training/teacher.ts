@@ -72,11 +72,13 @@ async function collectTeacher(
   number: number,
   { signal, onEnded }: Pick<CollectOptions, "signal" | "onEnded">,
 ): Promise<readonly RolloutRecord[]> {
-  const { perTask, spendingLimit } = stage.teacher;
+  const { perTask, spendingLimit = Number.POSITIVE_INFINITY } = stage.teacher;
   const wanted = planTeacher(tasks.train, settings.harnesses, { policy, perTask, seed, number });
   const spent = (ended: readonly Collected[]): number => ended.reduce((sum, { record }) => sum + record.promptTokens + record.completionTokens, 0);
-  const enough = spendingLimit === undefined ? {} : { enough: (ended: readonly Collected[]) => spent(ended) >= spendingLimit };
-  const collected = await collector.collect(wanted, { signal, ...(onEnded === undefined ? {} : { onEnded }), ...enough });
+  // A policy that has reached its own limit answers no more.
+  const enough = (ended: readonly Collected[]): boolean =>
+    spent(ended) >= spendingLimit || ended.some(({ record }) => record.outcome?.cause === "spending-limit");
+  const collected = await collector.collect(wanted, { signal, ...(onEnded === undefined ? {} : { onEnded }), enough });
   return collected.map(({ record }) => record);
 }
 

@@ -27,6 +27,14 @@ export type ChatCall =
     }
   | Extract<UpstreamResult, { ok: false }>;
 
+const [olderName, newerName] = ["max_tokens", "max_completion_tokens"];
+/** Servers that refused the older name of an answer's limit; most others do not know the newer one. */
+const newerLimits = new WeakSet<InferenceServer>();
+
+function withLimitName(members: Members, server: InferenceServer): Members {
+  return newerLimits.has(server) ? new Map([...members].map(([name, value]) => [name === olderName ? newerName : name, value])) : members;
+}
+
 export async function callChat(request: UpstreamRequest, options: ChatCallOptions, signal: AbortSignal): Promise<ChatCall> {
   const { server } = options;
   const model = await server.model(signal);
@@ -37,9 +45,12 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   const notes = [...encoded.notes];
   let asWritten = encoded.asWritten && options.ask.size === 0;
   let maxTokens = request.conversation.sampling.maxTokens;
-  const send = (members: Members): Promise<ServerReply> => {
+  const send = async (members: Members): Promise<ServerReply> => {
     const all: Members = new Map([["model", JSON.stringify(model.model)], ["stream", "false"], ...members, ...options.ask]);
-    return server.post("/v1/chat/completions", jsonObject(all), signal);
+    const reply = await server.post("/v1/chat/completions", jsonObject(withLimitName(all, server)), signal);
+    if (reply.ok || newerLimits.has(server) || !all.has(olderName) || !reply.failure.message.includes(newerName)) return reply;
+    newerLimits.add(server);
+    return server.post("/v1/chat/completions", jsonObject(withLimitName(all, server)), signal);
   };
   let reply = await send(encoded.members);
   const overflow = reply.ok || reply.failure.kind !== "context-overflow" ? null : readOverflow(reply.failure.message);

@@ -10,7 +10,7 @@ const errorSchema = z.union([
 ]);
 
 const overflowWords =
-  /maximum context length|context_length_exceeded|context (?:window|length|size)|prompt is too long|too many (?:input )?tokens|max_model_len|exceeds? the (?:available|maximum) /i;
+  /maximum context length|context_length_exceeded|context (?:window|length|size|limit)|prompt is too long|too many (?:input )?tokens|max_model_len|exceeds? the (?:available|maximum) /i;
 const templateWords = /jinja|chat.?template|raise_exception|roles must alternate/i;
 
 export interface ServerAnswer {
@@ -68,7 +68,7 @@ export function garbledFailure(url: string, problem: string): UpstreamFailure {
   return {
     kind: "garbled",
     message: `The policy at ${url} gave an answer that can't be read: ${problem}.`,
-    remedy: "Check that this is an OpenAI-compatible server.",
+    remedy: "Check that the server is of the kind that the policy says.",
     retryable: true,
   };
 }
@@ -107,7 +107,9 @@ function readRetryAfter(value: string | null, now: number): number | null {
 /** Window and prompt size, when an overflow is about the answer's share only: asking for less will do. */
 export function readOverflow(message: string): { readonly window: number; readonly prompt: number } | null {
   const window = /maximum context length (?:is|of) (\d+)/i.exec(message)?.[1];
-  const prompt = /(\d+) in the messages/i.exec(message)?.[1] ?? /(?:has|contains|with) (?:at least )?(\d+) input tokens/i.exec(message)?.[1];
+  const prompt =
+    /(\d+) (?:in the|tokens from the input) messages/i.exec(message)?.[1] ??
+    /(?:has|contains|with) (?:at least )?(\d+) input tokens/i.exec(message)?.[1];
   if (window === undefined || prompt === undefined) return null;
   return { window: Number(window), prompt: Number(prompt) };
 }
