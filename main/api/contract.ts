@@ -4,6 +4,7 @@ import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
 import { attachCountsSchema, attachedSchema, attachmentSchema, sessionVerdictSchema } from "./attach-views.ts";
 import { exportReportSchema, exportRequestSchema, importReportSchema } from "./export-views.ts";
+import { gradeViewSchema, regradeReportSchema } from "./grade-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
 import {
   artifactViewSchema,
@@ -75,6 +76,12 @@ export const contract = {
     cancel: base.input(byId).output(z.object({})),
     tokens: base.input(z.object({ id: z.string(), chain: z.number() })).output(chainTokensSchema),
     artifacts: base.input(byId).output(z.array(artifactViewSchema)),
+    /** Grades of later verifiers, oldest first. */
+    grades: base.input(byId).output(z.array(gradeViewSchema)),
+    /** Grades one rollout, or all of an experiment, with the verifier as it is now (`task`: absolute folder of another package). */
+    regrade: base.input(byId.extend({ task: z.string().optional() })).output(eventIterator(progressOf(regradeReportSchema))),
+    /** What the newest later grades of an experiment's rollouts, or of one, changed. Empty before a regrade. */
+    regraded: base.input(byId).output(regradeReportSchema),
   },
   calls: {
     get: base.input(byId).output(callDetailSchema),
@@ -141,8 +148,8 @@ export const contract = {
   training: {
     /** Newest first; without their points and evaluations (empty lists). */
     list: base.output(z.array(trainingRunSchema)),
-    /** `after`: only the points of later steps, for who has the earlier ones. */
-    get: base.input(byId.extend({ after: z.number().optional() })).output(trainingRunSchema),
+    /** `after`: only the points of later steps, for who has the earlier ones; `most`: at most so many, the earliest of them. */
+    get: base.input(byId.extend({ after: z.number().optional(), most: z.number().int().positive().optional() })).output(trainingRunSchema),
     /** Reads a run file and says what it will do: faults by line, memory, rollouts. `folder`: where its relative paths begin. */
     check: base.input(z.object({ yaml: z.string(), folder: z.string() })).output(trainingCheckSchema),
     start: base.input(z.object({ yaml: z.string(), folder: z.string(), seed: z.number().optional() })).output(byId),

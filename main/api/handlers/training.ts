@@ -9,9 +9,9 @@ export function trainingHandlers(os: ReturnType<typeof contractImplementer>, { t
   };
   return {
     list: os.training.list.handler(() => [...training.list()]),
-    get: os.training.get.handler(({ input: { id, after } }) => {
+    get: os.training.get.handler(({ input: { id, after = 0, most } }) => {
       const run = training.get(id);
-      return after === undefined ? run : { ...run, points: run.points.filter((point) => point.step > after) };
+      return { ...run, points: run.points.filter((point) => point.step > after).slice(0, most) };
     }),
     check: os.training.check.handler(({ input }) => training.check(input)),
     start: os.training.start.handler(async ({ input }) => ({ id: await training.start(input) })),

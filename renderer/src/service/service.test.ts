@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keysMadeOld, trainingOf } from "./live.ts";
 import { splitFragment } from "./token.ts";
-import type { EventView } from "./views.ts";
+import { type EventView, mergeRollouts, type RolloutView } from "./views.ts";
 
 const event = (experiment: string | null, rollout: string | null): EventView => ({
   sequence: 1,
@@ -18,6 +18,15 @@ describe("the token in the address", () => {
     expect(splitFragment("#/run/r-1/call/2&token=x")).toEqual({ token: "x", place: "/run/r-1/call/2" });
     expect(splitFragment("#/runs")).toEqual({ token: null, place: "/runs" });
     expect(splitFragment("")).toEqual({ token: null, place: "" });
+  });
+});
+
+describe("a list of rollouts", () => {
+  it("takes what has changed in its place and what is new at its end, and stays the same list when nothing has", () => {
+    const rollout = (id: string, calls: number) => ({ id, calls }) as RolloutView;
+    const known = [rollout("a", 1), rollout("b", 1)];
+    expect(mergeRollouts(known, [])).toBe(known);
+    expect(mergeRollouts(known, [rollout("c", 0), rollout("a", 2)])).toEqual([rollout("a", 2), rollout("b", 1), rollout("c", 0)]);
   });
 });
 

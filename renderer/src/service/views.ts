@@ -17,7 +17,7 @@ import type {
   TaskCheckView,
   TaskView,
 } from "../../../main/api/views.ts";
-import { peek, type Query } from "./queries.ts";
+import { peek, put, type Query } from "./queries.ts";
 
 export type {
   CompareCell,
@@ -124,18 +124,28 @@ export const doctorQuery: Query<DoctorRow[]> = { key: "doctor", load: (client, s
 
 export const trainingsQuery: Query<TrainingRunView[]> = { key: "trainings", load: (client, signal) => client.training.list(undefined, { signal }) };
 
-/** A run with all its points. Those that are here already are not asked for again: a long run is read once, then step by step. */
+/** Points that are asked for at once: a long run is drawn from its beginning while the rest is read. */
+const pointsAtOnce = 2000;
+
+/** A run with all its points. Those that are here already are not asked for again: a long run is read once, page by page, then step by step. */
 export function trainingQuery(id: string): Query<TrainingRunView> {
   const key = `training:${id}`;
-  const load: Query<TrainingRunView>["load"] = async (client, signal) => {
-    const known = peek<TrainingRunView>({ key, load }).value?.points ?? [];
-    const last = known.at(-1)?.step;
-    const run = await client.training.get(last === undefined ? { id } : { id, after: last }, { signal });
-    // A run that went back to a checkpoint takes steps again.
-    if (last !== undefined && run.step < last) return client.training.get({ id }, { signal });
-    return known.length === 0 ? run : { ...run, points: [...known, ...run.points] };
+  const query: Query<TrainingRunView> = {
+    key,
+    load: async (client, signal) => {
+      let points = peek(query).value?.points ?? [];
+      for (;;) {
+        const last = points.at(-1)?.step ?? 0;
+        const run = await client.training.get({ id, after: last, most: pointsAtOnce }, { signal });
+        // A run that went back to a checkpoint takes steps again.
+        const whole = run.step < last ? [] : [...points, ...run.points];
+        if (run.step >= last && run.points.length < pointsAtOnce) return { ...run, points: whole };
+        points = whole;
+        if (!signal.aborted) put(query, { ...run, points });
+      }
+    },
   };
-  return { key, load };
+  return query;
 }
 export const trainingStepQuery = (id: string, step: number): Query<TrainingStepDetail> => ({
   key: `training-step:${id}:${step}`,

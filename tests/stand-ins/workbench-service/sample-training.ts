@@ -93,7 +93,7 @@ export function sampleTraining(os: Implementer, empty: boolean) {
     ),
     get: os.training.get.handler(({ input }) => {
       const run = find(input.id);
-      return { ...run, points: run.points.filter((point) => point.step > (input.after ?? 0)) };
+      return { ...run, points: run.points.filter((point) => point.step > (input.after ?? 0)).slice(0, input.most) };
     }),
     check: os.training.check.handler(({ input }) => checkOf(input.yaml)),
     start: os.training.start.handler(({ input }) => start(input.seed ?? 1)),
