@@ -1,7 +1,8 @@
 /** Do malformed requests and servers that garble their answers break the proxy or its record? Does it answer each in its client's form? */
-import type { FuzzReport } from "../stand-ins/fuzz/fuzz-report.ts";
+
 import { fuzzRequests } from "../stand-ins/fuzz/fuzz-requests.ts";
 import { fuzzStreams } from "../stand-ins/fuzz/fuzz-streams.ts";
+import type { FuzzReport } from "../stand-ins/fuzz/fuzz-tally.ts";
 import type { Study, Table } from "./form/study.ts";
 
 /** Each is a proxy and a store of its own. */

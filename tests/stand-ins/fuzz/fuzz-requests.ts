@@ -5,7 +5,7 @@ import type { TokenMode } from "../../../main/store/index.ts";
 import { rebuildTrajectories } from "../../../main/trajectories/index.ts";
 import { layProxyBed, type ProxyBed } from "../proxy-bed.ts";
 import { createRandom } from "../random.ts";
-import { createFuzzReport, type FuzzReport, openSockets, quickClock } from "./fuzz-report.ts";
+import { createFuzzTally, type FuzzReport, type FuzzTally, openSockets, quickClock } from "./fuzz-tally.ts";
 import { type FuzzRequest, type FuzzTarget, malformedRequest } from "./malformed-requests.ts";
 import { exchangeRaw, type RawReply } from "./raw-exchange.ts";
 import { faultOfReply } from "./reply-form.ts";
@@ -25,7 +25,7 @@ interface Opened extends FuzzTarget {
 
 /** `seed` and its number make a request again. */
 export async function fuzzRequests(count: number, seed: number): Promise<FuzzReport> {
-  const report = createFuzzReport(seed);
+  const tally = createFuzzTally(seed);
   const socketsBefore = openSockets();
   const bed = await layProxyBed({ clock: quickClock });
   const media = { put: (bytes: Uint8Array) => bed.store.blobs.put(bytes).hash, get: bed.store.blobs.get };
@@ -37,17 +37,17 @@ export async function fuzzRequests(count: number, seed: number): Promise<FuzzRep
     for (let first = 0; first < count; first += perSession) {
       const opened = await open(bed, upstream, first / perSession);
       const numbers = Array.from({ length: Math.min(perSession, count - first) }, (_, index) => first + index);
-      await Promise.all(Array.from({ length: atOnce }, () => sendAll(bed, opened, numbers, report, seed)));
+      await Promise.all(Array.from({ length: atOnce }, () => sendAll(bed, opened, numbers, tally, seed)));
       await opened.close();
-      lookAtRecord(bed, opened, report);
+      lookAtRecord(bed, opened, tally);
     }
-    for (const problem of await bed.store.check()) report.fault(`store check: ${JSON.stringify(problem)}`);
+    for (const problem of await bed.store.check()) tally.fault(`store check: ${JSON.stringify(problem)}`);
   } finally {
     await upstream.close();
     await bed.close();
   }
-  if (openSockets() > socketsBefore) report.fault(`${openSockets() - socketsBefore} sockets are left open`);
-  return report.read();
+  if (openSockets() > socketsBefore) tally.fault(`${openSockets() - socketsBefore} sockets are left open`);
+  return tally.read();
 }
 
 /** Three sessions, one in each token mode, then an attached address. */
@@ -74,19 +74,13 @@ function recordedOf({ calls, unknownPaths }: SessionStats): number {
   return calls + unknownPaths;
 }
 
-async function sendAll(
-  bed: ProxyBed,
-  target: FuzzTarget,
-  numbers: number[],
-  report: ReturnType<typeof createFuzzReport>,
-  seed: number,
-): Promise<void> {
+async function sendAll(bed: ProxyBed, target: FuzzTarget, numbers: number[], tally: FuzzTally, seed: number): Promise<void> {
   for (let number = numbers.shift(); number !== undefined; number = numbers.shift()) {
     const request = malformedRequest(createRandom(seed * 1_000_003 + number), target);
     const reply = await exchangeRaw(bed.proxy.address, request.bytes, { ...request, withinMs: 30_000 });
-    report.counted(reply.ended === "left" ? "client left" : String(reply.status ?? "closed"));
+    tally.counted(reply.ended === "left" ? "client left" : String(reply.status ?? "closed"));
     const fault = faultOf(request, reply);
-    if (fault !== null) report.fault(`request ${number}, ${request.what}: ${fault}`);
+    if (fault !== null) tally.fault(`request ${number}, ${request.what}: ${fault}`);
   }
 }
 
@@ -98,16 +92,16 @@ function faultOf(request: FuzzRequest, reply: RawReply): string | null {
 }
 
 /** What was counted is there, can be read again, and makes chains. */
-function lookAtRecord({ store }: ProxyBed, opened: Opened, report: ReturnType<typeof createFuzzReport>): void {
+function lookAtRecord({ store }: ProxyBed, opened: Opened, tally: FuzzTally): void {
   const calls = opened.rolloutIds().flatMap((id) => store.callsOf(id));
-  if (calls.length !== opened.calls()) report.fault(`${opened.path}: ${calls.length} calls are recorded, ${opened.calls()} were counted`);
+  if (calls.length !== opened.calls()) tally.fault(`${opened.path}: ${calls.length} calls are recorded, ${opened.calls()} were counted`);
   try {
     for (const call of calls) {
       const read = readCall(store, call);
-      if (call.status === "ok" && read.answer === null) report.fault(`${call.id}: its answer can't be read again`);
+      if (call.status === "ok" && read.answer === null) tally.fault(`${call.id}: its answer can't be read again`);
     }
     for (const id of opened.rolloutIds()) rebuildTrajectories(store, id);
   } catch (error) {
-    report.fault(`${opened.path}: the record can't be read: ${String(error)}`);
+    tally.fault(`${opened.path}: the record can't be read: ${String(error)}`);
   }
 }

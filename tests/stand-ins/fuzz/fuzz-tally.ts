@@ -12,7 +12,13 @@ export interface FuzzReport {
 /** Faults beyond this number are counted only. */
 const mostFaults = 50;
 
-export function createFuzzReport(seed: number): { counted(outcome: string): void; fault(text: string): void; read(): FuzzReport } {
+export interface FuzzTally {
+  counted(outcome: string): void;
+  fault(text: string): void;
+  read(): FuzzReport;
+}
+
+export function createFuzzTally(seed: number): FuzzTally {
   const outcomes = new Map<string, number>();
   const faults: string[] = [];
   let cases = 0;
