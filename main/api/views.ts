@@ -162,6 +162,8 @@ export const experimentSpecSchema = z.strictObject({
   attempts: z.number().int().positive().max(10).default(3),
   /** Overrides the task's agent budget, seconds. */
   agentTimeoutSeconds: z.number().positive().optional(),
+  /** Keep the final state of each sandbox, so that a changed verifier can grade it later (`runs regrade`). */
+  keepWorkspace: z.boolean().default(false),
 });
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
 export type ExperimentSpecInput = z.input<typeof experimentSpecSchema>;

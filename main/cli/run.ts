@@ -15,6 +15,7 @@ interface RunOptions extends CommonOptions {
   readonly concurrency?: string;
   readonly seed?: string;
   readonly name?: string;
+  readonly keepWorkspace?: boolean;
 }
 
 /** Endings in which the rollout was run as asked, whatever the policy made of it. */
@@ -35,6 +36,7 @@ export function runCommand(): Command {
     .option("--concurrency <n>", "rollouts at once")
     .option("--seed <n>", "seed of the experiment")
     .option("--name <name>", "a name for the experiment")
+    .option("--keep-workspace", "keep the final state of each sandbox, for `runs regrade`")
     .action((file: string | undefined, options: RunOptions) =>
       runVerb(options, async (context) => {
         const spec = await readExperiment(file, settingsOf(options));
@@ -61,6 +63,7 @@ function settingsOf(options: RunOptions): ExperimentOptions {
     sandbox: sandboxKind(options.sandbox),
     concurrency: integer("--concurrency", options.concurrency),
     seed: integer("--seed", options.seed),
+    keepWorkspace: options.keepWorkspace,
   };
 }
 

@@ -4,12 +4,14 @@ import type { RolloutDetail } from "../api/views.ts";
 import { correctCommand, gradeCommand } from "./attach.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
 import { note, number, print, printJson, table } from "./output.ts";
+import { regradeCommand } from "./regrade.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 export function runsCommand(): Command {
   const runs = verbGroup("runs", "experiments and rollouts in the store");
   runs.addCommand(gradeCommand());
   runs.addCommand(correctCommand());
+  runs.addCommand(regradeCommand());
   runs.addCommand(
     verb("list", "experiments, newest first", "openforge runs list --json").action((options: CommonOptions) =>
       runVerb(options, async ({ client, json }) => {

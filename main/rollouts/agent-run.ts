@@ -19,6 +19,7 @@ import {
   setupBudget,
   verifyingBudget,
 } from "./prepare.ts";
+import { packWorkspace } from "./regrade/workspace.ts";
 
 /** What all agents of an attempt share. */
 export interface Bench {
@@ -93,6 +94,21 @@ async function collect({ options, sandbox }: Bench, part: Task, collector: PartC
   for (const { name, bytes } of logs) collector.keepLog(name, bytes);
   await runCollectHooks(sandbox, part, { environment: options.env, onLoss: (line) => log(options, line), signal });
   await collector.collectFrom(sandbox, part);
+  if (options.keepWorkspace) await keepWorkspace({ options, sandbox }, part, collector, signal);
+}
+
+/** For a later verifier. One that cannot be kept is told, and changes nothing. */
+async function keepWorkspace(
+  { options, sandbox }: Pick<Bench, "options" | "sandbox">,
+  part: Task,
+  collector: PartCollector,
+  signal: AbortSignal,
+): Promise<void> {
+  const packed = options.provider.isolates
+    ? await packWorkspace(sandbox, part, options.store.redactor, signal)
+    : "nothing isolates it from the machine";
+  if (typeof packed === "string") log(options, `The workspace could not be kept: ${packed}.`);
+  else collector.keepWorkspace(packed);
 }
 
 async function verify({ options, sandbox }: Bench, part: Task, collector: PartCollector, signal: AbortSignal): Promise<VerifierResult> {

@@ -24,6 +24,8 @@ export interface Collector {
 
 export interface PartCollector {
   keepLog(name: string, bytes: Uint8Array): void;
+  /** The packed final state of the box. */
+  keepWorkspace(packed: Uint8Array): void;
   /** Harness logs and artifacts, after the agent's processes have ended. */
   collectFrom(sandbox: Sandbox, task: Task): Promise<void>;
   /** What the verifier left in its output folder. */
@@ -38,6 +40,11 @@ export interface CollectorOptions {
   readonly attempt: number;
   /** Told, in one sentence, what could not be kept. */
   onLoss(line: string): void;
+}
+
+/** Name of the artifact that holds the packed final state of the box, or of one step of it. */
+export function workspaceName(step: string | null): string {
+  return `${step === null ? "" : `steps/${step}/`}workspace.packed`;
 }
 
 export async function createCollector({ store, scratchFolder, rolloutId, attempt, onLoss }: CollectorOptions): Promise<Collector> {
@@ -90,6 +97,7 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
       const verifierFolder = join(folder, step === null ? "verifier" : `verifier-${step}`);
       return {
         verifierFolder,
+        keepWorkspace: (packed) => keep("workspace", workspaceName(step), packed),
         keepLog: (name, bytes) => keep("harness-log", `${prefix}${name}`, bytes),
         async collectFrom(sandbox, task) {
           const workdir = task.environment.workdir ?? defaultWorkdir;

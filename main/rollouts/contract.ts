@@ -7,7 +7,7 @@ import type { ExperimentSpec, SummaryRow } from "../api/views.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
 import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts";
 import type { SandboxKind, SandboxProvider } from "../sandboxes/index.ts";
-import type { RolloutLabels, RolloutRecord, Store, TokenMode } from "../store/index.ts";
+import type { GradeRecord, RolloutLabels, RolloutRecord, Store, TokenMode } from "../store/index.ts";
 
 export interface RolloutServiceOptions {
   readonly store: Store;
@@ -63,6 +63,21 @@ export interface AddedRollout {
   readonly ended: Promise<RolloutRecord | null>;
 }
 
+export interface RegradeRequest {
+  readonly rolloutIds: readonly string[];
+  /** Folder of the task package with the verifier; left out = where each rollout's own lies. */
+  readonly taskPath?: string;
+  readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface RegradedRollout {
+  readonly rollout: RolloutRecord;
+  /** null = it could not be graded; `skipped` says why. */
+  readonly grade: GradeRecord | null;
+  readonly skipped: string | null;
+}
+
 export interface RolloutService {
   /** Checks everything a person can have written wrong, stores the experiment and its rollouts, and starts; resolves with its id. */
   startExperiment(spec: ExperimentSpec): Promise<string>;
@@ -88,6 +103,11 @@ export interface RolloutService {
   settled(experimentId: string): Promise<void>;
   /** Resolves when nothing is queued or running. */
   idle(): Promise<void>;
+  /**
+   * Grades stored rollouts with a task's verifier as it is now, one after the other, from what was kept of their sandboxes. A grade is
+   * added beside the one a rollout has; what cannot be graded is named with a sentence.
+   */
+  regrade(request: RegradeRequest): Promise<readonly RegradedRollout[]>;
   /** Mean reward and its interval by harness and policy. */
   summary(experimentId: string): readonly SummaryRow[];
   /** Stops without an outcome: every sandbox is removed, and the next start goes on with what was running. */

@@ -145,6 +145,7 @@ function settingsOf({ concurrency, rules, attempts, tokenMode, agentTimeoutSecon
     rules,
     attempts,
     tokenMode: tokenMode ?? null,
+    keepWorkspace: false,
     agentTimeoutMs: agentTimeoutSeconds === undefined ? null : agentTimeoutSeconds * 1000,
   };
 }

@@ -34,6 +34,8 @@ export interface AttemptOptions {
   readonly attempt: number;
   /** Overrides the task's agent budget. */
   readonly agentTimeoutMs: number | null;
+  /** Keep the final state of the box for later verifiers. */
+  readonly keepWorkspace: boolean;
   readonly signal: AbortSignal;
 }
 

@@ -22,6 +22,7 @@ export interface RunSettings {
   readonly tokenMode: TokenMode | null;
   /** null = what the task says. */
   readonly agentTimeoutMs: number | null;
+  readonly keepWorkspace: boolean;
 }
 
 export interface RolloutRunner {
@@ -106,6 +107,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
             rollout: record,
             attempt,
             agentTimeoutMs: settings.agentTimeoutMs,
+            keepWorkspace: settings.keepWorkspace,
             signal,
           }),
       });

@@ -9,6 +9,7 @@ import { createOpenExperiments } from "./open-experiments.ts";
 import { experimentId, idMaker, logExperiment, planRollouts } from "./plan.ts";
 import { refusalOf, tasksOf } from "./preflight.ts";
 import { createProviderChoice, notIsolated } from "./provider-choice.ts";
+import { regrade } from "./regrade/regrade.ts";
 import { endCancelled, recordRestart } from "./run-rollout.ts";
 import { createRolloutRunner, type RunSettings } from "./runner.ts";
 import { summarise } from "./summary.ts";
@@ -124,6 +125,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       for (const rollout of store.rolloutsOf(id)) await runner.ended(rollout.id);
     },
     idle: () => runner.idle(),
+    regrade: (request) => regrade(options, choice, request),
     summary: (id) => summarise(store.rolloutsOf(id)),
     async close() {
       await runner.close();
@@ -191,6 +193,7 @@ function settingsOf(spec: ExperimentSpec): RunSettings {
     rules: rulesOf(spec),
     attempts: spec.attempts,
     tokenMode: spec.tokenMode ?? null,
+    keepWorkspace: spec.keepWorkspace,
     agentTimeoutMs: spec.agentTimeoutSeconds === undefined ? null : spec.agentTimeoutSeconds * 1000,
   };
 }

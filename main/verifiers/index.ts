@@ -7,3 +7,4 @@ export { clearFolders, stepFolders } from "./ground.ts";
 export { rehearseTask } from "./rehearse-task.ts";
 export { runVerifier } from "./run-verifier.ts";
 export { gradeOfSteps, stepsEndAfter } from "./step-grade.ts";
+export { verifierDigest } from "./verifier-digest.ts";

@@ -7,7 +7,9 @@ import { rebuildTrajectories, tokenSpans } from "../../trajectories/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { rolloutView } from "../present.ts";
+import { gradeView, regradeReport } from "../regrade-report.ts";
 import type { ChainTokens, RolloutDetail } from "../views.ts";
+import { streamWork } from "../work-stream.ts";
 import { callView, textSlice } from "./calls.ts";
 
 export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {
@@ -18,6 +20,8 @@ export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, part
       throw new WorkbenchError("not-found", `There is no rollout ${id}.`, "See `openforge runs list` and `openforge runs show EXPERIMENT`.");
     return record;
   };
+  /** One rollout, or those of an experiment. */
+  const meant = (id: string): readonly RolloutRecord[] => (store.experiment(id) === null ? [required(id)] : store.rolloutsOf(id));
   return {
     list: os.rollouts.list.handler(({ input }) => store.rolloutsOf(input.experiment).map((record) => rolloutView(record, Date.now()))),
     changed: os.rollouts.changed.handler(({ input: { experiment, after } }) => {
@@ -34,6 +38,22 @@ export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, part
       const record = required(input.id);
       return chainTokens(store, record, input.chain, await policyTokenizer(parts.policies, record.policy));
     }),
+    grades: os.rollouts.grades.handler(({ input }) => store.gradesOf(required(input.id).id).map(gradeView)),
+    regrade: os.rollouts.regrade.handler(({ input, signal }) =>
+      streamWork(signal, async (onProgress, stop) => {
+        const rolloutIds = meant(input.id).map(({ id }) => id);
+        const taskPath = input.task === undefined ? {} : { taskPath: input.task };
+        return regradeReport(await rollouts.regrade({ rolloutIds, ...taskPath, onProgress, signal: stop }));
+      }),
+    ),
+    regraded: os.rollouts.regraded.handler(({ input }) =>
+      regradeReport(
+        meant(input.id).flatMap((rollout) => {
+          const grade = store.gradesOf(rollout.id).at(-1);
+          return grade === undefined ? [] : [{ rollout, grade, skipped: null }];
+        }),
+      ),
+    ),
     artifacts: os.rollouts.artifacts.handler(({ input }) =>
       store.artifactsOf(required(input.id).id).map(({ kind, name, blob, size, attempt }) => ({ kind, name, blob, size, attempt })),
     ),

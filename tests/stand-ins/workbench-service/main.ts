@@ -15,6 +15,7 @@ import { picture, pictureHash, sampleBody, sampleDetail, sampleTokens } from "./
 import { doctor, harnesses, policies, sampleProbe, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
 import { sampleArtifacts, sampleSteps, storedBytes, storedText } from "./sample-files.ts";
+import { sampleRegrade } from "./sample-grades.ts";
 import { sampleTraining } from "./sample-training.ts";
 
 const { values } = parseArgs({
@@ -92,6 +93,9 @@ const countsOf = (chain: number, calls: number) => {
 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const slice = (text: string, limit: number) => ({ text: text.slice(0, limit), total: text.length, truncated: text.length > limit });
+
+/** Of an experiment, or the one. */
+const rolloutsOf = (id: string): readonly RolloutView[] => shown.find((each) => each.experiment.id === id)?.rollouts ?? [find(id)];
 
 async function* lines<R>(texts: readonly string[], result: R) {
   for (const line of texts) {
@@ -205,6 +209,9 @@ const router = os.router({
     cancel: os.rollouts.cancel.handler(() => ({})),
     tokens: os.rollouts.tokens.handler(({ input }) => sampleTokens(input.chain, Math.max(1, Math.min(60, find(input.id).calls)))),
     artifacts: os.rollouts.artifacts.handler(() => [...sampleArtifacts]),
+    grades: os.rollouts.grades.handler(() => []),
+    regrade: os.rollouts.regrade.handler(({ input }) => lines(["1/6", "2/6"], sampleRegrade(rolloutsOf(input.id)))),
+    regraded: os.rollouts.regraded.handler(({ input }) => sampleRegrade(rolloutsOf(input.id))),
   },
   calls: {
     get: os.calls.get.handler(({ input }) => {

@@ -1,0 +1,129 @@
+/** Grades one stored rollout with the verifier of a task package as it is now, in fresh boxes. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, posix } from "node:path";
+import { WorkbenchError } from "../../errors.ts";
+import type { Sandbox, SandboxProvider } from "../../sandboxes/index.ts";
+import type { ArtifactRecord, GradeRecord, RolloutRecord, StepRecord, Store } from "../../store/index.ts";
+import { carriedArtifacts, defaultWorkdir, mainService, runsOf, sandboxRequest, type Task, type TaskStep } from "../../tasks/index.ts";
+import { gradeOfSteps, runVerifier, stepsEndAfter, type VerifierResult, verifierDigest } from "../../verifiers/index.ts";
+import { workspaceName } from "../collect.ts";
+import { refusalOf } from "../preflight.ts";
+import { restoreWorkspace } from "./workspace.ts";
+
+export interface RegradeOptions {
+  readonly store: Store;
+  readonly provider: SandboxProvider;
+  readonly ownerId: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What is left of one run of an agent: its kept state, or its declared artifacts. */
+type Kept = { readonly source: "workspace"; readonly packed: Uint8Array } | { readonly source: "artifacts"; readonly files: readonly KeptFile[] };
+interface KeptFile {
+  readonly inside: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The grade, not yet stored; a WorkbenchError says why there can be none. */
+export async function regradeRollout(rollout: RolloutRecord, task: Task, options: RegradeOptions): Promise<GradeRecord> {
+  const { store, provider } = options;
+  const refusal = refusalOf(task, provider, []);
+  if (refusal !== null) throw refusal;
+  const attempt = Math.max(0, rollout.attempts - 1);
+  const artifacts = store.artifactsOf(rollout.id).filter((artifact) => artifact.attempt === attempt);
+  const startedAt = Date.now();
+  const verdicts: VerifierResult[] = [];
+  const sources = new Set<Kept["source"]>();
+  const runs = runsOf(task);
+  for (const [index, { step, part }] of runs.entries()) {
+    const kept = keptOf(store, artifacts, part, step);
+    if (typeof kept === "string") {
+      if (index === 0) throw new WorkbenchError("store", kept, "Run it again with --keep-workspace.");
+      // The old verifier ended the steps here: what the agent would have done is not known.
+      break;
+    }
+    sources.add(kept.source);
+    verdicts.push(await gradeKept(rollout, part, kept, options));
+    const last = verdicts.at(-1);
+    if (last === undefined || (step !== null && stepsEndAfter(task, index, last) !== null)) break;
+  }
+  const verdict = task.steps.length > 0 ? gradeOfSteps(task, verdicts) : verdicts[0];
+  if (verdict === undefined) throw new Error("a regrade gave no verdict");
+  const { status, cause, detail, reward, rewards } = verdict;
+  return {
+    ...{ rolloutId: rollout.id, attempt, at: Date.now(), status, cause, detail, reward, rewards },
+    steps: stepRecords(rollout, task, verdicts),
+    seconds: (Date.now() - startedAt) / 1000,
+    source: sources.has("artifacts") ? "artifacts" : "workspace",
+    ...{ taskPath: task.path, taskDigest: task.digest, verifierDigest: await verifierDigest(task) },
+  };
+}
+
+/** Why nothing was kept, as a sentence, or what was. */
+function keptOf(store: Store, artifacts: readonly ArtifactRecord[], part: Task, step: TaskStep | null): Kept | string {
+  const workspace = artifacts.find(({ kind, name }) => kind === "workspace" && name === workspaceName(step?.name ?? null));
+  const packed = workspace === undefined ? null : store.blobs.get(workspace.blob);
+  if (packed !== null) return { source: "workspace", packed };
+  const of = step === null ? "" : ` of the step ${step.name}`;
+  if (!part.verifier.separate) return `The workspace${of} was not kept.`;
+  const files = carriedArtifacts(part).flatMap((artifact) => filesOf(store, artifacts, part, step, artifact));
+  const lacking = part.artifacts.find((artifact) => filesOf(store, artifacts, part, step, artifact).length === 0);
+  if (lacking !== undefined || files.length === 0) return `Neither the workspace${of} nor the artifact ${lacking?.source ?? "folder"} was kept.`;
+  return { source: "artifacts", files };
+}
+
+function filesOf(
+  store: Store,
+  artifacts: readonly ArtifactRecord[],
+  part: Task,
+  step: TaskStep | null,
+  { source, destination, service }: Task["artifacts"][number],
+): readonly KeptFile[] {
+  if (service !== mainService) return [];
+  const inside = posix.resolve(part.environment.workdir ?? defaultWorkdir, source);
+  const name = `${step === null ? "" : `steps/${step.name}/`}${destination ?? inside.slice(1)}`;
+  return artifacts.flatMap((artifact) => {
+    if (artifact.kind !== "artifact" || (artifact.name !== name && !artifact.name.startsWith(`${name}/`))) return [];
+    const bytes = store.blobs.get(artifact.blob);
+    return bytes === null ? [] : [{ inside: `${inside}${artifact.name.slice(name.length)}`, bytes }];
+  });
+}
+
+async function gradeKept(rollout: RolloutRecord, part: Task, kept: Kept, options: RegradeOptions): Promise<VerifierResult> {
+  const { provider, ownerId, env, onProgress, signal } = options;
+  const rolloutId = `regrade-${rollout.id}`;
+  const outputFolder = await mkdtemp(join(tmpdir(), "openforge-regrade-"));
+  const box = await provider.create(sandboxRequest(part, provider.kind, { rolloutId, ownerId, proxySocket: null }), onProgress, signal);
+  try {
+    await putBack(box, kept, signal);
+    const stopping = signal === undefined ? {} : { signal };
+    return await runVerifier(box, part, { outputFolder, environment: env, provider, ownerId, rolloutId, onProgress, ...stopping });
+  } finally {
+    await box.destroy();
+    await rm(outputFolder, { recursive: true, force: true });
+  }
+}
+
+async function putBack(box: Sandbox, kept: Kept, signal?: AbortSignal): Promise<void> {
+  if (kept.source === "workspace") return restoreWorkspace(box, kept.packed, signal);
+  for (const { inside, bytes } of kept.files) await box.writeFile(inside, bytes);
+}
+
+/** What the agent did stays as it was; only the grades are new. */
+function stepRecords(rollout: RolloutRecord, task: Task, verdicts: readonly VerifierResult[]): readonly StepRecord[] {
+  return task.steps.map(({ name, minReward }, index) => {
+    const before = rollout.steps.find((step) => step.name === name);
+    const verdict = verdicts[index];
+    const { firstCall = 0, calls = 0, startedAt = null, agentSeconds = null } = before ?? {};
+    return {
+      ...{ name, minReward, firstCall, calls, startedAt, agentSeconds },
+      outcome: verdict === undefined ? null : { status: verdict.status, cause: verdict.cause, detail: verdict.detail },
+      reward: verdict?.reward ?? null,
+      rewards: verdict?.rewards ?? null,
+      verifierSeconds: verdict?.seconds ?? null,
+    };
+  });
+}
