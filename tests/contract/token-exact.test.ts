@@ -12,7 +12,8 @@ import { rebuildTrajectories } from "../../main/trajectories/index.ts";
 import { layProxyBed, type ProxyBed } from "../stand-ins/proxy-bed.ts";
 import { createRandom } from "../stand-ins/random.ts";
 import { runHarness } from "../stand-ins/random-harness.ts";
-import { type Sample, startVllmServer, type VllmServer } from "../stand-ins/vllm-server.ts";
+import type { Sample } from "../stand-ins/token-policy.ts";
+import { startVllmServer, type VllmServer } from "../stand-ins/vllm-server.ts";
 
 let bed: ProxyBed;
 let folder: string;

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface JsonServer {
+interface JsonServer {
   readonly url: string;
   close(): Promise<void>;
 }

@@ -22,9 +22,11 @@ export interface TokenPolicyOptions {
   readonly template: string;
   readonly seed: number;
   readonly contextWindow?: number;
+  /** Left out = chatml-bpe of the fixtures. */
+  readonly tokenizer?: Tokenizer;
 }
 
-export interface SampledTurn {
+interface SampledTurn {
   readonly ids: readonly number[];
   readonly finish: "stop" | "length";
 }
@@ -40,6 +42,8 @@ export interface TokenPolicy {
   readonly endId: number;
   /** The prompt that a Chat Completions body is rendered to, as text. Throws TemplateError. */
   render(chat: JsonObject): string;
+  /** An answer that something else sampled. */
+  keep(promptIds: Iterable<number>, sampledIds: readonly number[]): void;
   sample(promptIds: readonly number[], tools: readonly string[], maxTokens: number): SampledTurn;
   /** Message of a Chat Completions answer, with its calls parsed. */
   message(
@@ -49,12 +53,16 @@ export interface TokenPolicy {
 }
 
 export function createTokenPolicy(options: TokenPolicyOptions): TokenPolicy {
-  const tokenizer = loadTokenizer(fixture("tokenizers/chatml-bpe/tokenizer.json"), fixture("tokenizers/chatml-bpe/tokenizer_config.json"));
+  const tokenizer =
+    options.tokenizer ?? loadTokenizer(fixture("tokenizers/chatml-bpe/tokenizer.json"), fixture("tokenizers/chatml-bpe/tokenizer_config.json"));
   const source = fixture(`chat-templates/${options.template}.jinja`);
   const template = compileTemplate(source);
   const random = createRandom(options.seed);
   const samples: Sample[] = [];
   const endId = tokenizer.special.eos ?? 0;
+  const keep: TokenPolicy["keep"] = (promptIds, sampledIds) => {
+    samples.push({ promptIds: [...promptIds], sampledIds });
+  };
   return {
     samples,
     tokenizer,
@@ -67,10 +75,11 @@ export function createTokenPolicy(options: TokenPolicyOptions): TokenPolicy {
       return template.render(chatContext({ messages: messages.map(withObjectArguments), tools, addGenerationPrompt: true }), { now: new Date(0) })
         .text;
     },
+    keep,
     sample(promptIds, tools, maxTokens) {
       const whole = [...sampleTurn(random, tokenizer, tools), endId];
       const ids = whole.slice(0, maxTokens);
-      samples.push({ promptIds: [...promptIds], sampledIds: ids });
+      keep(promptIds, ids);
       return { ids, finish: ids.length < whole.length ? "length" : "stop" };
     },
     message(ids, tools) {

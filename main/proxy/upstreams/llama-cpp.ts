@@ -12,7 +12,7 @@ import { placeLogprobs } from "./placed-logprobs.ts";
 import { createServer, type InferenceServer, readReply } from "./server.ts";
 import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
 
-export interface LlamaCppOptions {
+interface LlamaCppOptions {
   readonly definition: DefinitionOf<"llama.cpp">;
   readonly key: string | null;
   readonly media: MediaStore;

@@ -8,7 +8,7 @@ import type { MediaStore } from "../dialects/dialect.ts";
 import { mediaUrl } from "../dialects/media.ts";
 import { argumentsObject } from "../dialects/messages/blocks.ts";
 
-export interface MessagesRequestOptions {
+interface MessagesRequestOptions {
   readonly model: string;
   readonly media: MediaStore;
   /** The request came in this dialect too: its parts that we do not know mean something to the server. */
@@ -17,7 +17,7 @@ export interface MessagesRequestOptions {
   thinkingOf(reasoning: string): readonly string[];
 }
 
-export type MessagesRequest =
+type MessagesRequest =
   | { readonly ok: true; readonly body: Uint8Array; readonly maxTokens: number; readonly notes: readonly string[] }
   | { readonly ok: false; readonly message: string };
 

@@ -7,14 +7,14 @@ import { argumentsObject } from "../dialects/messages/blocks.ts";
 import { arrangeMessages, chatTools } from "./chat-request.ts";
 import type { MessageRules } from "./definition.ts";
 
-export interface OllamaRequestOptions {
+interface OllamaRequestOptions {
   readonly model: string;
   readonly rules: MessageRules;
   readonly media: MediaStore;
   readonly contextWindow: number | null;
 }
 
-export type OllamaRequest =
+type OllamaRequest =
   | { readonly ok: true; readonly body: Uint8Array; readonly notes: readonly string[] }
   | { readonly ok: false; readonly message: string };
 

@@ -3,7 +3,7 @@
  * that ends inside a character. A place is taken only where every way of laying them out agrees; the others have none.
  */
 
-export interface PlacedLogprob {
+interface PlacedLogprob {
   readonly id: number;
   readonly logprob: number | null;
 }

@@ -1,12 +1,13 @@
 /** One inference server: its address, key and model, and how a request to it ends. */
 import { z } from "zod";
 import { firstIssue } from "../dialects/zod-issue.ts";
+import { createSseReader } from "../streams/sse.ts";
 import { parseServerJson } from "./chat-answer.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { failureOfStatus, garbledFailure, unreachableFailure } from "./server-failure.ts";
 import type { UpstreamExchange, UpstreamResult } from "./upstream.ts";
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly url: string;
   readonly model?: string | undefined;
   readonly key: string | null;
@@ -30,8 +31,8 @@ export type ServerReply = Received | Failed;
 export interface InferenceServer {
   /** Without `/v1`. */
   readonly root: string;
-  /** `path` with its `/v1`, where it has one. Rejects only when `signal` aborts. */
-  post(path: string, body: Uint8Array, signal: AbortSignal): Promise<ServerReply>;
+  /** `path` with its `/v1`, where it has one. `onEvent`: the data of each event that is streamed, as it comes. Rejects only when `signal` aborts. */
+  post(path: string, body: Uint8Array, signal: AbortSignal, onEvent?: (data: string) => void): Promise<ServerReply>;
   get(path: string, signal: AbortSignal): Promise<ServerReply>;
   /** What the server lists; asked once, then remembered. */
   models(signal: AbortSignal): Promise<{ readonly ok: true; readonly models: readonly ServedModel[] } | Failed>;
@@ -52,8 +53,15 @@ export function createServer(options: ServerOptions): InferenceServer {
   const headers = { ...options.headers, ...keyHeaders };
   let listed: readonly ServedModel[] | null = null;
 
-  async function send(method: "GET" | "POST", path: string, body: Uint8Array | null, signal: AbortSignal): Promise<ServerReply> {
-    const result = await client.send({ method, url: root + path, headers, ...(body === null ? {} : { body }) }, signal);
+  async function send(
+    method: "GET" | "POST",
+    path: string,
+    body: Uint8Array | null,
+    signal: AbortSignal,
+    onEvent?: (data: string) => void,
+  ): Promise<ServerReply> {
+    const events = onEvent === undefined ? {} : { onEvents: eventReader(onEvent) };
+    const result = await client.send({ method, url: root + path, headers, ...(body === null ? {} : { body }), ...events }, signal);
     if (!result.ok) return { ok: false, failure: unreachableFailure(root, result.message) };
     const exchange = { request: body, response: result.bytes };
     const text = Buffer.from(result.bytes).toString();
@@ -63,7 +71,7 @@ export function createServer(options: ServerOptions): InferenceServer {
 
   const server: InferenceServer = {
     root,
-    post: (path, body, signal) => send("POST", path, body, signal),
+    post: (path, body, signal, onEvent) => send("POST", path, body, signal, onEvent),
     get: (path, signal) => send("GET", path, null, signal),
     async models(signal) {
       if (listed !== null) return { ok: true, models: listed };
@@ -84,6 +92,13 @@ export function createServer(options: ServerOptions): InferenceServer {
     close: () => client.close(),
   };
   return server;
+}
+
+function eventReader(onEvent: (data: string) => void): (bytes: Uint8Array) => void {
+  const reader = createSseReader();
+  return (bytes) => {
+    for (const event of reader.push(bytes)) onEvent(event.data);
+  };
 }
 
 /** The JSON of a reply in its shape, or the failure that says what is wrong with it. */

@@ -13,7 +13,7 @@ import { createServer, type InferenceServer, readReply } from "./server.ts";
 import { failureOfStatus } from "./server-failure.ts";
 import type { Upstream, UpstreamRequest, UpstreamResult } from "./upstream.ts";
 
-export interface SglangOptions {
+interface SglangOptions {
   readonly definition: DefinitionOf<"sglang">;
   readonly key: string | null;
   readonly media: MediaStore;

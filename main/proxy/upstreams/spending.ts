@@ -19,7 +19,7 @@ export interface Spending {
   readonly limit: number | null;
 }
 
-export interface SpendingLedger {
+interface SpendingLedger {
   /** null when the policy has no prices. */
   of(definition: UpstreamDefinition): Spending | null;
   /** The upstream with its calls counted, and refused once the limit is reached. Without prices: the upstream itself. */
@@ -28,7 +28,7 @@ export interface SpendingLedger {
 }
 
 /** Where the totals stay: JSON text. */
-export interface SpendingPlace {
+interface SpendingPlace {
   read(): string | null;
   write(json: string): void;
 }

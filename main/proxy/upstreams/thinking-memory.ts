@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { sliceJson } from "../../../engine/json/index.ts";
 
-export interface ThinkingMemory {
+interface ThinkingMemory {
   /** Remembers the blocks of a whole answer. `reasoning`: what a harness is told of them. */
   keep(answer: string, reasoning: string): void;
   /** JSON texts of blocks; none when they are not known. */

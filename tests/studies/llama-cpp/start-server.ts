@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export interface LlamaServer {
+interface LlamaServer {
   readonly url: string;
   close(): Promise<void>;
 }
