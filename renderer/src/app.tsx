@@ -11,6 +11,7 @@ import { NewHarness } from "./screens/harnesses/new-harness.tsx";
 import { ImportRecordings } from "./screens/import/import-recordings.tsx";
 import { NewExperiment } from "./screens/new-experiment/new-experiment.tsx";
 import { NewTraining } from "./screens/new-training/new-training.tsx";
+import { RegradeDialog } from "./screens/regrade/regrade-dialog.tsx";
 import { RolloutScreen } from "./screens/rollout/rollout-screen.tsx";
 import { RunsScreen } from "./screens/runs/runs-screen.tsx";
 import { AddPolicy } from "./screens/settings/add-policy.tsx";
@@ -75,6 +76,8 @@ function Overlays() {
       return <ImportRecordings />;
     case "export":
       return <ExportDialog {...open} />;
+    case "regrade":
+      return <RegradeDialog {...open} />;
     case "attach":
       return <AttachDialog />;
     case "grade":

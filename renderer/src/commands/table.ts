@@ -238,6 +238,7 @@ const runs: readonly Command[] = [
   { id: "runs.open", title: "Open", category: "Runs", keys: ["o"], glyph: "runs", menu: "Run", where: onRuns },
   { id: "runs.cancel", title: "Cancel", category: "Runs", keys: ["x"], glyph: "stop", menu: "Run", where: "on a running rollout or experiment" },
   { id: "runs.remove", title: "Remove experiment…", category: "Runs", keys: [], glyph: "cancelled", menu: "Run", where: "on an ended experiment" },
+  { id: "runs.regrade", title: "Regrade…", category: "Runs", keys: ["R"], glyph: "refresh", menu: "Run", where: "on an ended experiment or rollout" },
   { id: "runs.clear", title: "Clear filter", category: "Runs", keys: ["Esc"], where: onRuns },
 ];
 
@@ -246,6 +247,7 @@ const rollout: readonly Command[] = [
   { id: "calls.previous", title: "Previous call", category: "Rollout", keys: ["k"], where: onRollout },
   { id: "calls.first", title: "First call", category: "Rollout", keys: ["g"], where: onRollout },
   { id: "calls.last", title: "Last call", category: "Rollout", keys: ["G"], where: onRollout },
+  { id: "rollout.regrade", title: "Regrade the rollout…", category: "Rollout", keys: ["R"], glyph: "refresh", where: "in a rollout that has ended" },
   { id: "calls.correct", title: "Correct the answer…", category: "Rollout", keys: ["w"], glyph: "edit", where: "in an attached session" },
   { id: "rollout.grade", title: "Grade the session…", category: "Rollout", keys: ["y"], glyph: "ok", menu: "Run", where: "in an attached session" },
   { id: "rollout.previous", title: "Previous rollout", category: "Rollout", keys: ["["], where: onRollout },

@@ -2,6 +2,7 @@
 
 import type { CompareGrid, Comparison, MeasureView, TransferMatrix } from "../../../main/api/analysis-views.ts";
 import type { Attachment } from "../../../main/api/attach-views.ts";
+import type { GradeView, RegradeReport } from "../../../main/api/grade-views.ts";
 import type { TrainedTokens, TrainingRunView, TrainingStepDetail } from "../../../main/api/training-views.ts";
 import type {
   ArtifactView,
@@ -31,7 +32,7 @@ export type {
 } from "../../../main/api/analysis-views.ts";
 export type { Attachment } from "../../../main/api/attach-views.ts";
 export type { ExportReport, ExportRequest, ImportReport } from "../../../main/api/export-views.ts";
-export type { StepView } from "../../../main/api/grade-views.ts";
+export type { GradeView, RegradeReport, RegradeRow, StepView } from "../../../main/api/grade-views.ts";
 export type {
   TrainedTokens,
   TrainingCheck,
@@ -97,6 +98,16 @@ export const rolloutQuery = (id: string): Query<RolloutDetail> => ({
 export const artifactsQuery = (id: string): Query<ArtifactView[]> => ({
   key: `artifacts:${id}`,
   load: (client, signal) => client.rollouts.artifacts({ id }, { signal }),
+});
+/** Grades of later verifiers, oldest first. */
+export const gradesQuery = (id: string): Query<GradeView[]> => ({
+  key: `grades:${id}`,
+  load: (client, signal) => client.rollouts.grades({ id }, { signal }),
+});
+/** What later verifiers changed in an experiment or a rollout. */
+export const regradedQuery = (id: string): Query<RegradeReport> => ({
+  key: `regraded:${id}`,
+  load: (client, signal) => client.rollouts.regraded({ id }, { signal }),
 });
 export const tokensQuery = (id: string, chain: number): Query<ChainTokens> => ({
   key: `tokens:${id}:${chain}`,

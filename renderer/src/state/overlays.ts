@@ -13,6 +13,8 @@ export type Overlay =
   | { readonly kind: "import-task" }
   | { readonly kind: "import" }
   | { readonly kind: "export"; readonly subjects: readonly [ExportSubject, ...ExportSubject[]] }
+  /** An experiment or a rollout. */
+  | { readonly kind: "regrade"; readonly id: string; readonly label: string }
   | { readonly kind: "attach" }
   | { readonly kind: "grade"; readonly rollout: string }
   /** `edits` = the saved policy that is changed. */

@@ -306,6 +306,9 @@ export function NewExperiment({ tasks, harnesses }: NewExperimentProps) {
           <Field label="Seed" about="same seed, same sampling" error={errors.seed ?? null}>
             {(ids) => <NumberInput {...ids} value={plan.seed} onChange={(event) => change({ seed: event.target.value })} />}
           </Field>
+          <CheckRow checked={plan.keepWorkspace} onChange={(keepWorkspace) => change({ keepWorkspace })}>
+            Keep workspaces <span className="text-2xs text-muted">so that a changed verifier can grade them later</span>
+          </CheckRow>
         </div>
       </form>
     </Dialog>

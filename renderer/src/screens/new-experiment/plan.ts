@@ -10,6 +10,7 @@ export interface Plan {
   readonly sandbox: "local" | "docker";
   readonly concurrency: string;
   readonly seed: string;
+  readonly keepWorkspace: boolean;
 }
 
 type PlanField = "name" | "tasks" | "harnesses" | "policies" | "k" | "concurrency" | "seed";
@@ -24,6 +25,7 @@ export const startingPlan: Plan = {
   sandbox: "local",
   concurrency: "2",
   seed: "0",
+  keepWorkspace: false,
 };
 
 const sentences: Record<PlanField, string> = {
@@ -54,6 +56,7 @@ export function checkPlan(plan: Plan): CheckedPlan {
     sandbox: plan.sandbox,
     concurrency: wholeNumber(plan.concurrency),
     seed: wholeNumber(plan.seed),
+    keepWorkspace: plan.keepWorkspace,
   };
   const checked = experimentSpecSchema.safeParse(spec);
   if (checked.success) return { spec, errors: null };

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { askToRemove, cancelExperiment, cancelRollout } from "../../actions/experiments.ts";
 import { exportExperiment, exportRollout } from "../../actions/exports.ts";
 import { copyLink } from "../../actions/links.ts";
+import { canRegrade, regradeExperiment } from "../../actions/regrade.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { OutcomeChip } from "../../parts/chip.tsx";
 import { Facts, PaneHeader, PaneTitle, Section } from "../../parts/pane.tsx";
@@ -232,6 +233,11 @@ function ExperimentDetails({ experiment }: { readonly experiment: ExperimentView
           >
             Export…
           </Button>
+          {canRegrade(experiment) && (
+            <Button glyph="refresh" onClick={() => regradeExperiment(experiment)}>
+              Regrade…
+            </Button>
+          )}
           {experiment.status === "running" && experiment.kind !== "attach" && (
             <Button glyph="stop" onClick={() => void cancelExperiment(experiment)}>
               Cancel experiment

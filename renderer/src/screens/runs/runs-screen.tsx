@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { askToRemove, cancelExperiment, cancelRollout } from "../../actions/experiments.ts";
 import { exportExperiment, exportRollout } from "../../actions/exports.ts";
+import { canRegrade, regradeExperiment, regradeRollout } from "../../actions/regrade.ts";
 import { runCommand, useCommands } from "../../commands/handlers.ts";
 import { commandById } from "../../commands/table.ts";
 import { Button } from "../../parts/button.tsx";
@@ -9,6 +10,7 @@ import { SidePane } from "../../parts/side-pane.tsx";
 import { Boundary, Empty, Failed, Loading } from "../../parts/states.tsx";
 import { setFilter, useRunsSelection } from "../../state/runs-selection.ts";
 import { useDetailsShown } from "../../state/workspace.ts";
+import { isSession } from "../../words/names.ts";
 import { count } from "../../words/numbers.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { Details } from "./details.tsx";
@@ -24,6 +26,10 @@ function useRowCommands(row: Row | undefined): void {
   useCommands({
     ...(row?.kind === "experiment" ? { "place.export": () => exportExperiment(row.experiment) } : {}),
     ...(row?.kind === "rollout" || row?.kind === "call" ? { "place.export": () => exportRollout(row.rollout) } : {}),
+    ...(row?.kind === "experiment" && canRegrade(row.experiment) ? { "runs.regrade": () => regradeExperiment(row.experiment) } : {}),
+    ...(row?.kind === "rollout" && row.rollout.status !== null && !isSession(row.rollout)
+      ? { "runs.regrade": () => regradeRollout(row.rollout) }
+      : {}),
     ...(running && row?.kind === "experiment" ? { "runs.cancel": () => void cancelExperiment(row.experiment) } : {}),
     ...(running && row?.kind === "rollout" ? { "runs.cancel": () => void cancelRollout(row.rollout) } : {}),
     ...(!running && row?.kind === "experiment" ? { "runs.remove": () => askToRemove(row.experiment) } : {}),
