@@ -55,6 +55,8 @@ test("calls of several dialects become sessions with verdicts and corrections; t
   expect((await post(`http://${proxy.address}/api/anything`, attached.key, {})).status).toBe(403);
 
   expect(attach.counts(attached.id)).toEqual({ sessions: 3, calls: 5 });
+  const { key: _told, ...address } = attached;
+  expect(attach.list()).toEqual([{ ...address, name: "trial", policy: "scripted", startedAt: expect.any(Number), sessions: 3, calls: 5 }]);
   expect(await attach.stop(attached.id)).toEqual({ sessions: 3, calls: 5 });
   const rollouts = store.rolloutsOf(attached.experiment);
   expect(rollouts.map(({ calls, phase, outcome, harness, harnessVersion }) => [calls, phase, outcome, harness, harnessVersion])).toEqual([

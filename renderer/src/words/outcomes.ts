@@ -50,6 +50,8 @@ export function outcomeWords(rollout: Pick<RolloutView, "status" | "cause" | "ph
     const tone = toneOfStatus[rollout.status];
     return { tone, glyph: glyphOfStatus[rollout.status] ?? glyphOfTone[tone], word: rollout.status, cause: rollout.cause };
   }
+  // A session of an attached program ends without an outcome: a person says how it went.
+  if (rollout.phase === "ended") return { tone: "neutral", glyph: "queued", word: "not graded", cause: null };
   const tone: Tone = waitingPhases.includes(rollout.phase) ? "neutral" : "running";
   const atCall = rollout.phase === "running" && rollout.calls > 0 ? `call ${rollout.calls}` : null;
   return { tone, glyph: glyphOfTone[tone], word: rollout.phase, cause: atCall };
@@ -63,7 +65,7 @@ export interface TrainableWords {
 /** Trainable or not, with the reason when not; before the end there is no answer yet. */
 export function trainableWords(rollout: Pick<RolloutView, "trainable" | "trainableReason" | "status" | "phase">): TrainableWords {
   if (rollout.trainable === true) return { yes: true, word: "yes" };
-  if (rollout.status === null) return { yes: null, word: rollout.phase === "queued" ? "waiting" : "not ended" };
+  if (rollout.status === null && rollout.phase !== "ended") return { yes: null, word: rollout.phase === "queued" ? "waiting" : "not ended" };
   return { yes: false, word: rollout.trainableReason ?? (rollout.trainable === false ? "no" : "not rebuilt") };
 }
 

@@ -49,6 +49,7 @@ describe("outcomes", () => {
       word: "running",
       cause: "call 6",
     });
+    expect(outcomeWords({ status: null, cause: null, phase: "ended", calls: 6 })).toMatchObject({ tone: "neutral", word: "not graded" });
     expect(outcomeWords({ status: null, cause: null, phase: "queued", calls: 0 })).toMatchObject({ tone: "neutral", cause: null });
   });
 

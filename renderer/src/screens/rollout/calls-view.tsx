@@ -98,7 +98,7 @@ export function CallsView({ rollout, chosen }: { readonly rollout: RolloutDetail
       <Empty
         title="No calls"
         text={
-          rollout.status === null
+          rollout.phase !== "ended"
             ? "The harness has not called a model yet. Calls are listed here as they arrive."
             : "This rollout ended before the harness called a model."
         }
@@ -112,7 +112,7 @@ export function CallsView({ rollout, chosen }: { readonly rollout: RolloutDetail
           calls={rollout.calls}
           corrected={rollout.corrected}
           current={current}
-          running={rollout.status === null}
+          running={rollout.phase !== "ended"}
           onChoose={(index) => changeRolloutPlace(rollout.id, { call: (rollout.calls[index]?.index ?? 0) + 1 })}
         />
       </Pane>

@@ -75,7 +75,7 @@ function Head({ rollout, place }: { readonly rollout: RolloutDetail; readonly pl
         {rollout.harness} {rollout.harnessVersion} · {policyWords(rollout.policy)} · {rollout.sandbox}
       </span>
       <span className="flex-1" />
-      {rollout.status === null && (
+      {rollout.status === null && !isSession(rollout) && (
         <Button small glyph="stop" onClick={() => void cancelRollout(rollout)}>
           Cancel
         </Button>

@@ -19,7 +19,7 @@ export function TrainableCell({ rollout }: { readonly rollout: RolloutView }) {
 
 /** Seconds since an unended rollout began; the clock runs once a second, only while it is in sight. */
 export function TimeCell({ rollout }: { readonly rollout: RolloutView }) {
-  const running = rollout.status === null && rollout.phase !== "queued";
+  const running = rollout.phase !== "ended" && rollout.phase !== "queued";
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     if (!running) return;

@@ -106,7 +106,7 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
       >
         {policyWords(rollout.policy)}
       </Cell>
-      <Cell>{rollout.status === null ? <PhaseDashes phase={rollout.phase} /> : <RewardBar reward={rollout.reward} />}</Cell>
+      <Cell>{rollout.phase !== "ended" ? <PhaseDashes phase={rollout.phase} /> : <RewardBar reward={rollout.reward} />}</Cell>
       <Cell className="flex" title={rollout.detail ?? undefined}>
         <OutcomeChip rollout={rollout} />
       </Cell>
@@ -114,7 +114,7 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
         <TrainableCell rollout={rollout} />
       </Cell>
       <Cell className="number column-tokens">{tokens === 0 ? <Missing /> : count(tokens)}</Cell>
-      <Cell className="number column-calls">{rollout.status === null && rollout.calls === 0 ? <Missing /> : count(rollout.calls)}</Cell>
+      <Cell className="number column-calls">{rollout.phase !== "ended" && rollout.calls === 0 ? <Missing /> : count(rollout.calls)}</Cell>
       <Cell className="number column-chains">{rollout.chains === 0 ? <Missing /> : count(rollout.chains)}</Cell>
       <Cell className="number">
         <TimeCell rollout={rollout} />
