@@ -64,6 +64,16 @@ export async function startWork<R>(key: string, begin: Begin<R>): Promise<R | nu
   return null;
 }
 
+/** Forgets what ended under a key; what still runs goes on. */
+export function forgetWork(key: string): void {
+  if (controllers.has(key)) return;
+  useWorks.setState(({ works }) => {
+    const kept = new Map(works);
+    kept.delete(key);
+    return { works: kept };
+  });
+}
+
 export const stopWork = (key: string): void => controllers.get(key)?.abort();
 
 export function useLongWork<R>(key: string): LongWork<R> {

@@ -60,10 +60,10 @@ export function GradeDialog({ rollout: id }: { readonly rollout: string }) {
         }}
       >
         {failure !== null && <FailureNote failure={failure} />}
-        <Field label="It">
+        <Field label="Outcome">
           {() => (
             <Segmented
-              label="It"
+              label="Outcome"
               value={status}
               onChange={setStatus}
               options={[

@@ -11,14 +11,16 @@ import { plural } from "../../words/numbers.ts";
 import { moment } from "../../words/times.ts";
 
 /** The open address of an attached program: where it is, what came through, and the way to end it. */
-export function OpenAddress({ experiment }: { readonly experiment: string }) {
-  const { value: attachments = [] } = useQuery(attachmentsQuery);
-  const attachment = attachments.find((each) => each.experiment === experiment);
+export function OpenAddress({ experiment, open }: { readonly experiment: string; readonly open: boolean }) {
+  const state = useQuery(attachmentsQuery);
+  const attachment = state.value?.find((each) => each.experiment === experiment);
   const [stopping, setStopping] = useState(false);
   useEffect(() => {
+    if (!open) return;
     const timer = setInterval(() => invalidate("attachments"), 2000);
     return () => clearInterval(timer);
-  }, []);
+  }, [open]);
+  if (open && state.value === undefined) return null;
   if (attachment === undefined)
     return (
       <Section title="Address">

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
 import { CheckRow, RadioRow, Segmented } from "../../parts/choice.tsx";
@@ -9,7 +9,7 @@ import { PathInput } from "../../parts/path-input.tsx";
 import { Note } from "../../parts/states.tsx";
 import { WorkLines } from "../../parts/work-lines.tsx";
 import { useConnection } from "../../service/connection.ts";
-import { startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import { forgetWork, startWork, stopWork, useLongWork } from "../../service/long-work.ts";
 import type { ExportReport } from "../../service/views.ts";
 import { notify } from "../../state/notices.ts";
 import { closeOverlay, useOverlay } from "../../state/overlays.ts";
@@ -80,6 +80,7 @@ export function ExportDialog({ subjects }: { readonly subjects: readonly [Export
   const [all, setAll] = useState(false);
   const [algorithm, setAlgorithm] = useState<string>("grpo");
   const work = useLongWork<ExportReport>(key);
+  useEffect(() => forgetWork(key), []);
   const { rows } = formatOf(format);
   const path = typed ?? defaultTarget(dataFolder, subject, format);
   const mistake = path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? null : "A whole path, for example /home/ada/exports/rows.parquet.";

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { showExperiment } from "../../actions/first-run.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -7,7 +7,7 @@ import { Facts } from "../../parts/pane.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { Note } from "../../parts/states.tsx";
 import { WorkLines } from "../../parts/work-lines.tsx";
-import { startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import { forgetWork, startWork, stopWork, useLongWork } from "../../service/long-work.ts";
 import type { ImportReport } from "../../service/views.ts";
 import { notify } from "../../state/notices.ts";
 import { closeOverlay, useOverlay } from "../../state/overlays.ts";
@@ -26,6 +26,7 @@ export function ImportRecordings() {
   const [path, setPath] = useState("");
   const [tried, setTried] = useState(false);
   const work = useLongWork<ImportReport>(key);
+  useEffect(() => forgetWork(key), []);
   const running = work.status === "running";
   const mistake =
     path.trim().startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? null : "A whole path, for example /home/ada/jobs/2026-03-01__10-00-00.";

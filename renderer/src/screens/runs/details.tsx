@@ -250,7 +250,7 @@ function ExperimentDetails({ experiment }: { readonly experiment: ExperimentView
           )}
         </div>
       </Section>
-      {experiment.kind === "attach" && <OpenAddress experiment={experiment.id} />}
+      {experiment.kind === "attach" && <OpenAddress experiment={experiment.id} open={experiment.status === "running"} />}
       <Section title="Result">
         <Summary experiment={experiment} />
       </Section>

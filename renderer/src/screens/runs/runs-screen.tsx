@@ -22,7 +22,10 @@ import { useRowHeight } from "./use-row-height.ts";
 import { useRunsData } from "./use-rows.ts";
 
 function useRowCommands(row: Row | undefined): void {
-  const running = row?.kind === "experiment" ? row.experiment.status === "running" : row?.kind === "rollout" && row.rollout.phase !== "ended" && !isSession(row.rollout);
+  const running =
+    row?.kind === "experiment"
+      ? row.experiment.status === "running"
+      : row?.kind === "rollout" && row.rollout.phase !== "ended" && !isSession(row.rollout);
   useCommands({
     ...(row?.kind === "experiment" ? { "place.export": () => exportExperiment(row.experiment) } : {}),
     ...(row?.kind === "rollout" || row?.kind === "call" ? { "place.export": () => exportRollout(row.rollout) } : {}),

@@ -7,13 +7,14 @@ import { FailureNote, Note } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
 import { invalidate } from "../../service/queries.ts";
-import type { TaskImportView } from "../../service/views.ts";
+import type { TaskCheckView, TaskImportView } from "../../service/views.ts";
 import { closeOverlay } from "../../state/overlays.ts";
 import { useTaskSelection } from "../../state/task-selection.ts";
 import { openScreen } from "../../state/workspace.ts";
+import { plural } from "../../words/numbers.ts";
 import { FaultList } from "./faults.tsx";
 
-type Answer = { readonly failure: Failure } | { readonly imported: TaskImportView } | null;
+type Answer = { readonly failure: Failure } | { readonly imported: TaskImportView } | { readonly checked: TaskCheckView } | null;
 
 function showTask(path: string): void {
   useTaskSelection.setState({ path });
@@ -40,11 +41,26 @@ function Imported({ task }: { readonly task: TaskImportView }) {
         ))}
         <code className="mt-1 block break-all">{task.path}</code>
       </Note>
-      {task.faults.length > 0 && (
-        <div className="max-h-56 overflow-auto rounded-2 border border-line" tabIndex={-1}>
-          <FaultList faults={task.faults} />
-        </div>
-      )}
+      <Faults faults={task.faults} />
+    </div>
+  );
+}
+
+const Faults = ({ faults }: { readonly faults: TaskCheckView["faults"] }) =>
+  faults.length === 0 ? null : (
+    <div className="max-h-56 overflow-auto rounded-2 border border-line">
+      <FaultList faults={faults} />
+    </div>
+  );
+
+function Checked({ task }: { readonly task: TaskCheckView }) {
+  const errors = task.faults.filter(({ severity }) => severity === "error").length;
+  return (
+    <div className="grid gap-2">
+      <Note look={task.valid ? "info" : "bad"}>
+        {task.valid ? "The package is sound." : `${plural(errors, "error")} to correct.`} Nothing was copied.
+      </Note>
+      <Faults faults={task.faults} />
     </div>
   );
 }
@@ -60,20 +76,21 @@ export function ImportTask() {
   const mistake = source.trim() === "" ? "A folder, an archive or an address, for example https://github.com/org/tasks.git." : null;
   const imported = answer !== null && "imported" in answer ? answer.imported : null;
 
-  const read = async (): Promise<void> => {
+  const ask = async (question: () => Promise<Answer>): Promise<void> => {
     setTried(true);
     if (mistake !== null || busy) return;
     setBusy(true);
     setAnswer(null);
-    try {
-      const task = await presentClient().tasks.import({ source: source.trim(), ...(to.trim() === "" ? {} : { to: to.trim() }) });
-      invalidate("tasks");
-      setAnswer({ imported: task });
-    } catch (error) {
-      setAnswer({ failure: asFailure(error) });
-    }
+    setAnswer(await question().catch((error: unknown) => ({ failure: asFailure(error) })));
     setBusy(false);
   };
+  const check = () => ask(async () => ({ checked: await presentClient().tasks.check({ path: source.trim() }) }));
+  const read = () =>
+    ask(async () => {
+      const imported = await presentClient().tasks.import({ source: source.trim(), ...(to.trim() === "" ? {} : { to: to.trim() }) });
+      invalidate("tasks");
+      return { imported };
+    });
 
   return (
     <Dialog
@@ -86,6 +103,11 @@ export function ImportTask() {
           <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>
             Close
           </Button>
+          {imported === null && (
+            <Button onClick={() => void check()} disabledBecause={busy ? "Being read" : null}>
+              Check only
+            </Button>
+          )}
           {imported === null ? (
             <Button look="primary" onClick={() => void read()} disabledBecause={busy ? "Being imported" : null}>
               Import task
@@ -117,6 +139,7 @@ export function ImportTask() {
             Reading the package
           </p>
         )}
+        {answer !== null && "checked" in answer && <Checked task={answer.checked} />}
         {imported !== null && <Imported task={imported} />}
         <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
       </form>
