@@ -3,7 +3,7 @@ import { Client } from "undici";
 import { createRandom } from "../../stand-ins/random.ts";
 
 /** Where a stream's next rollout is played. */
-export interface Stage {
+interface Stage {
   readonly origin: string;
   readonly path: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface Sample {
   readonly ms: number;
 }
 
-export interface SustainedLoad {
+interface SustainedLoad {
   readonly streams: number;
   readonly seconds: number;
   readonly callsARollout: number;

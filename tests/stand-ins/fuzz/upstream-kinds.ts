@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { createUpstream } from "../../../main/proxy/index.ts";
 
-export type UpstreamDefinition = Parameters<typeof createUpstream>[0];
+type UpstreamDefinition = Parameters<typeof createUpstream>[0];
 
 const tokenizer = join(import.meta.dirname, "../../../resources/policies/tokenizer");
 const messageRules = { developer: "system", mergeSystem: true, mergeUser: false } as const;
