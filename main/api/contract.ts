@@ -25,7 +25,6 @@ import {
   serverKinds,
   systemInfoSchema,
   taskCheckViewSchema,
-  taskImportViewSchema,
   taskRunViewSchema,
   taskViewSchema,
 } from "./views.ts";
@@ -107,7 +106,7 @@ export const contract = {
     create: base.input(z.object({ path: z.string(), name: z.string().optional(), family: z.string().optional() })).output(byPath),
     check: base.input(byPath).output(taskCheckViewSchema),
     /** `source`: a folder, an archive or a git address; `to`: a folder that does not exist yet (default: in the data folder). */
-    import: base.input(z.object({ source: z.string(), to: z.string().optional() })).output(taskImportViewSchema),
+    import: base.input(z.object({ source: z.string(), to: z.string().optional() })).output(taskCheckViewSchema),
     runGold: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
     runEmpty: base.input(taskRunInput).output(eventIterator(progressOf(taskRunViewSchema))),
     runCheats: base.input(taskRunInput).output(eventIterator(progressOf(cheatRunViewSchema))),

@@ -182,11 +182,11 @@ export const taskCheckViewSchema = z.object({
   digest: z.string().nullable(),
   valid: z.boolean(),
   faults: z.array(taskFaultSchema),
+  /** What the task needs and this machine lacks, one sentence each. */
+  wants: z.array(z.string()),
 });
 export type TaskCheckView = z.infer<typeof taskCheckViewSchema>;
-/** `wants`: what the task needs and this machine lacks, one sentence each. */
-export const taskImportViewSchema = taskCheckViewSchema.extend({ wants: z.array(z.string()) });
-export type TaskImportView = z.infer<typeof taskImportViewSchema>;
+export type TaskImportView = TaskCheckView;
 export const taskRunViewSchema = z.object({
   reward: z.number().nullable(),
   rewards: z.record(z.string(), z.number()).nullable(),

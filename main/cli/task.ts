@@ -155,6 +155,7 @@ async function check({ client, json }: VerbContext, path: string): Promise<0 | 1
   if (json) printJson(result);
   else {
     for (const fault of result.faults) print(`${fault.file}:${fault.line}: ${fault.severity}: ${fault.message}`);
+    for (const sentence of result.wants) print(sentence);
     print(result.valid ? `${result.path} is valid (${result.digest})` : `${result.path} is not valid`);
   }
   return result.valid ? 0 : 1;

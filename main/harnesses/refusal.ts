@@ -13,3 +13,12 @@ export function mcpRefusal({ id, mcp, lacks }: HarnessManifest, servers: readonl
     exitCode: 2,
   });
 }
+
+/** Why the harness cannot use the skills of a task, or null when it can. */
+export function skillsRefusal({ id, skills, lacks }: HarnessManifest, task = "the task"): WorkbenchError | null {
+  if (skills !== undefined) return null;
+  const reason = lacks.skills === undefined ? "" : ` (${lacks.skills})`;
+  return new WorkbenchError("harness", `Harness ${id} cannot use skills${reason}, and ${task} brings some.`, "Run this task with another harness.", {
+    exitCode: 2,
+  });
+}

@@ -1,6 +1,8 @@
 /** A harness started for one rollout, inside its sandbox. How it ended is data; only a lost box throws. */
+import { posix } from "node:path";
+import { WorkbenchError } from "../errors.ts";
 import { harnessHome, type Launch, type LaunchValues, prepareLaunch, sandboxArchitecture } from "../harnesses/index.ts";
-import type { HarnessMount } from "../sandboxes/index.ts";
+import type { HarnessMount, Sandbox } from "../sandboxes/index.ts";
 import { type AgentHost, type AgentTask, policyModelName } from "./agent-host.ts";
 
 /** Of each of its two output streams; the rest is counted and dropped. */
@@ -27,6 +29,8 @@ export function agentAlone({ mount, socketFolder, proxyAddress, guardMs }: Alone
       // The program's HOME is there, and its own, also when its manifest puts nothing there.
       if (!files.some(([path]) => path.startsWith(`${harnessHome}/`))) files.push([`${harnessHome}/.keep`, ""]);
       for (const [path, text] of files) await sandbox.writeFile(path, Buffer.from(text));
+      const { skillsDir } = agent.task.environment;
+      if (skillsDir !== null && launch.skillsFolder !== null) await copySkills(sandbox, posix.resolve(agent.workdir, skillsDir), launch.skillsFolder);
     },
     async run(sandbox, { manifest, task, workdir }, clock, signal) {
       if (launch === null) throw new Error("the agent was not set up");
@@ -57,6 +61,19 @@ export function agentAlone({ mount, socketFolder, proxyAddress, guardMs }: Alone
       };
     },
   };
+}
+
+/** To where the harness looks for skills, by the account that its other files belong to. */
+async function copySkills(sandbox: Sandbox, from: string, to: string): Promise<void> {
+  const command = ["/bin/sh", "-c", 'mkdir -p "$1" && cp -R "$0/." "$1/"', from, to];
+  const { exitCode, stderr } = await sandbox.exec({ command, cwd: "/", timeoutMs: 60_000, outputLimitBytes: 4096 });
+  if (exitCode === 0) return;
+  const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
+  throw new WorkbenchError(
+    "sandbox",
+    `The task's skills in ${from} cannot be given to the harness: ${said}.`,
+    "Check skills_dir and the task's image.",
+  );
 }
 
 function launchValues({ task, session, workdir, environment, mcpServers, contextWindow }: AgentTask, modelBaseHost: string): LaunchValues {

@@ -7,7 +7,8 @@ const plain = {
   name: "org/task",
   steps: [],
   agent: { timeoutMs: null, user: null, network: { mode: "no-network", allowedHosts: [], declared: true } },
-  environment: { compose: false, os: "linux", mcpServers: [] },
+  verifier: { separate: false, network: { mode: "public", allowedHosts: [], declared: false } },
+  environment: { compose: false, os: "linux", mcpServers: [], gpus: null, tpu: false, skillsDir: null },
 } as unknown as Task;
 const react = { id: "react", resident: { command: ["node"] }, mcp: { transports: ["stdio"] }, lacks: {} } as unknown as HarnessManifest;
 const simple = { id: "simple", lacks: {} } as HarnessManifest;
@@ -31,13 +32,23 @@ test.each([
   [network("public", true), "local", [react], 3, "The task org/task asks for the network mode public; a local sandbox has no network."],
   [network("public", false), "local", [react], 3, "The task org/task names no network mode, which means public; a local sandbox has no network."],
   [environment({ mcpServers: [server] }), "local", [simple], 2, "Harness simple cannot use MCP servers, and the task org/task brings one (lab)."],
+  [environment({ gpus: 2 }), "docker", [react], 3, "The task org/task asks for 2 GPUs, which sandboxes do not give."],
+  [environment({ tpu: true }), "docker", [react], 3, "The task org/task asks for a TPU, which sandboxes do not give."],
+  [environment({ skillsDir: "/skills" }), "local", [simple], 2, "Harness simple cannot use skills, and the task org/task brings some."],
+  [
+    { ...plain, verifier: { ...plain.verifier, network: { mode: "public", allowedHosts: [], declared: true } } },
+    "local",
+    [react],
+    3,
+    "The task org/task asks for the network mode public; a local sandbox has no network.",
+  ],
 ] as const)("refusal %#", (task, kind, harnesses, exitCode, message) => {
   expect(refusalOf(task, boxes(kind), harnesses)).toMatchObject({ exitCode, message });
 });
 
 test("without isolation only react runs, and only what was made for it", () => {
   const bare = { kind: "local", isolates: false } as const;
-  const fit = { ...plain, runsUnisolated: true, verifier: { separate: false } } as Task;
+  const fit = { ...plain, runsUnisolated: true };
   expect(refusalOf(fit, bare, [react])).toBeNull();
   expect(refusalOf(fit, bare, [react, simple])).toMatchObject({ exitCode: 3, message: expect.stringContaining("not simple") });
   expect(refusalOf(fit, bare, [{ ...react, resident: undefined } as HarnessManifest])).toMatchObject({ exitCode: 3 });

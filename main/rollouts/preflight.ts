@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExperimentSpec } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
-import { type HarnessManifest, mcpRefusal } from "../harnesses/index.ts";
+import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
-import { checkTask, type Task } from "../tasks/index.ts";
+import { checkTask, networksOf, runsOf, type Task } from "../tasks/index.ts";
 
 /** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
 export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
@@ -49,8 +49,16 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
     return new WorkbenchError("task", `The task ${task.name} needs several containers, which cannot be run.`, "Use a task with a Dockerfile.");
   if (task.environment.os === "windows")
     return new WorkbenchError("task", `The task ${task.name} needs Windows, which cannot be run.`, "Use a task for Linux.");
-  if (kind === "local" && task.agent.network.mode !== "no-network") {
-    const mode = task.agent.network.declared ? `asks for the network mode ${task.agent.network.mode}` : "names no network mode, which means public";
+  const { gpus, tpu } = task.environment;
+  if (gpus !== null || tpu)
+    return new WorkbenchError(
+      "unavailable",
+      `The task ${task.name} asks for ${tpu ? "a TPU" : `${gpus} GPU${gpus === 1 ? "" : "s"}`}, which sandboxes do not give.`,
+      "Take gpus and tpu out of task.toml if it can do without, or use another task.",
+    );
+  const network = kind === "local" ? networksOf(task).find(({ mode }) => mode !== "no-network") : undefined;
+  if (network !== undefined) {
+    const mode = network.declared ? `asks for the network mode ${network.mode}` : "names no network mode, which means public";
     return new WorkbenchError(
       "unavailable",
       `The task ${task.name} ${mode}; a local sandbox has no network.`,
@@ -59,8 +67,11 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
     );
   }
   const [only, ...others] = harnesses;
-  const refusal = only === undefined || others.length > 0 ? null : mcpRefusal(only, task.environment.mcpServers, `the task ${task.name}`);
-  if (refusal !== null) return refusal;
+  if (only !== undefined && others.length === 0) {
+    const of = `the task ${task.name}`;
+    const refusal = mcpRefusal(only, task.environment.mcpServers, of) ?? (task.environment.skillsDir === null ? null : skillsRefusal(only, of));
+    if (refusal !== null) return refusal;
+  }
   return provider.isolates ? null : refusalWithoutIsolation(task, harnesses);
 }
 
@@ -74,7 +85,7 @@ function refusalWithoutIsolation(task: Task, harnesses: readonly HarnessManifest
       `${why}, and without it only react may run, with its allow-list of commands: not ${harness.id}.`,
       "Use --harness react, or --sandbox docker.",
     );
-  if (!task.runsUnisolated || task.verifier.separate || task.environment.mcpServers.length > 0)
+  if (!task.runsUnisolated || runsOf(task).some(({ part }) => part.verifier.separate) || task.environment.mcpServers.length > 0)
     return new WorkbenchError(
       "unavailable",
       `${why}, and the task ${task.name} is not made to run without it.`,

@@ -7,6 +7,7 @@ export { createTask } from "./create-task.ts";
 export { carriedArtifacts, mainService } from "./harbor/artifact-entry.ts";
 export { plainConfig, readTaskToml } from "./harbor/read-task-toml.ts";
 export { importTask } from "./import-task.ts";
+export { lackingVariables } from "./lacking-variables.ts";
 export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.ts";
 export { selectFiles } from "./package/package-files.ts";
 export { PackageMemory } from "./package/package-memory.ts";

@@ -10,6 +10,13 @@ export function stepsEndAfter(task: Task, index: number, { status, rewards, deta
   return shortfall(task.steps[index]?.minReward ?? null, rewards);
 }
 
+function whyEnded(task: Task, index: number, last: VerifierResult): string {
+  const why = stepsEndAfter(task, index, last);
+  // A regrade: the verifier of that time ended the steps.
+  if (why === null) return `The step ${task.steps[index + 1]?.name} was not run then.`;
+  return `The steps ended after ${task.steps[index]?.name}: ${why}.`;
+}
+
 /**
  * `results`: of the steps that were run, in order. The rewards follow Harbor's rules; the scalar is found in them as in a reward file. Done
  * means that every step was run and the scalar reaches the maximum. A last step that could not be graded leaves the task ungraded, whatever
@@ -40,8 +47,7 @@ export function gradeOfSteps(task: Task, results: readonly VerifierResult[]): Ve
     const detail = scalar === null ? "No step has a reward." : `The steps' rewards make no scalar: ${scalar.detail}`;
     return { status: "verifier-failure", cause: "reward-malformed", reward: null, rewards, detail, seconds, exitCode };
   }
-  const why = results.length < task.steps.length ? stepsEndAfter(task, results.length - 1, last) : null;
-  const detail = why === null ? null : `The steps ended after ${name}: ${why}.`;
+  const detail = results.length < task.steps.length ? whyEnded(task, results.length - 1, last) : null;
   const done = results.length === task.steps.length && scalar.reward >= task.maxReward;
   return { status: done ? "succeeded" : "failed", cause: null, reward: scalar.reward, rewards, detail, seconds, exitCode };
 }

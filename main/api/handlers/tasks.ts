@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WorkbenchError } from "../../errors.ts";
 import { refusalOf } from "../../rollouts/index.ts";
-import { checkTask, createTask, importTask, type Task } from "../../tasks/index.ts";
+import { checkTask, createTask, importTask, lackingVariables, type Task, type TaskCheck } from "../../tasks/index.ts";
 import { type RehearsalKind, type RehearsalResult, rehearseTask } from "../../verifiers/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
-import type { TaskRunView, TaskView } from "../views.ts";
+import type { TaskCheckView, TaskRunView, TaskView } from "../views.ts";
 import { streamWork } from "../work-stream.ts";
 
 interface RehearsalInput {
@@ -32,17 +32,16 @@ export function taskHandlers(os: ReturnType<typeof contractImplementer>, parts: 
       return { path: await createTask(path, options) };
     }),
     check: os.tasks.check.handler(async ({ input }) => {
-      const { path, digest, valid, faults } = await checkTask(input.path);
-      return { path, digest, valid, faults: faults.map((fault) => ({ ...fault })) };
+      return checkView(parts, await checkTask(input.path));
     }),
     import: os.tasks.import.handler(async ({ input, signal }) => {
-      const { path, digest, valid, faults, task } = await importTask({
+      const verdict = await importTask({
         source: input.source,
         into: join(parts.store.dataFolder, "tasks"),
         ...(input.to === undefined ? {} : { to: input.to }),
         ...(signal === undefined ? {} : { signal }),
       });
-      return { path, digest, valid, faults: faults.map((fault) => ({ ...fault })), wants: task === null ? [] : await wantsOf(parts, task) };
+      return checkView(parts, verdict);
     }),
     runGold: os.tasks.runGold.handler(({ input, signal }) => streamWork(signal, (report, stop) => single("gold", input, report, stop))),
     runEmpty: os.tasks.runEmpty.handler(({ input, signal }) => streamWork(signal, (report, stop) => single("empty", input, report, stop))),
@@ -72,6 +71,10 @@ async function rehearseInFolder(
   }
 }
 
+async function checkView(parts: WorkbenchParts, { path, digest, valid, faults, task }: TaskCheck): Promise<TaskCheckView> {
+  return { path, digest, valid, faults: faults.map((fault) => ({ ...fault })), wants: task === null ? [] : await wantsOf(parts, task) };
+}
+
 /** What a task needs and this machine lacks, one sentence each. */
 async function wantsOf({ sandboxes, env }: WorkbenchParts, task: Task): Promise<string[]> {
   const wants: string[] = [];
@@ -86,7 +89,7 @@ async function wantsOf({ sandboxes, env }: WorkbenchParts, task: Task): Promise<
   }
   for (const name of task.secrets)
     if (!env[name]) wants.push(`The task needs the secret ${name}, which is not set in the environment of the workbench.`);
-  return wants;
+  return [...wants, ...lackingVariables(task, env)];
 }
 
 async function validTask(path: string): Promise<Task> {
@@ -116,7 +119,7 @@ async function listTasks({ folders, store }: WorkbenchParts): Promise<TaskView[]
         digest,
         valid,
         description: task?.description ?? null,
-        instruction: task?.instruction ?? "",
+        instruction: task === null ? "" : instructionOf(task),
         network: task?.agent.network.mode ?? "–",
         starter,
         faults: faults.map((fault) => ({ ...fault })),
@@ -124,6 +127,11 @@ async function listTasks({ folders, store }: WorkbenchParts): Promise<TaskView[]
     }
   }
   return views;
+}
+
+/** Of several steps, one after the other under their names. */
+function instructionOf({ instruction, steps }: Task): string {
+  return steps.length === 0 ? instruction : steps.map((step) => `# ${step.name}\n\n${step.instruction.trim()}\n`).join("\n");
 }
 
 function subfolders(root: string): string[] {

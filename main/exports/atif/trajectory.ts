@@ -4,7 +4,7 @@
  * that were not told before are told, and the first new step says what happened to the context.
  */
 import type { Message, ToolDefinition } from "../../../engine/conversation/index.ts";
-import type { ExperimentRecord, RolloutRecord, Store } from "../../store/index.ts";
+import type { ExperimentRecord, RolloutRecord, StepRecord, Store } from "../../store/index.ts";
 import { readTranscript, rebuildTrajectories, type Trajectories, type TranscriptCall } from "../../trajectories/index.ts";
 import { chatTools } from "../rows/chat-form.ts";
 import type { AtifAgent, AtifStep, AtifTrajectory } from "./atif-form.ts";
@@ -16,13 +16,15 @@ export interface AtifSource {
   readonly experiment: ExperimentRecord | null;
   readonly rollout: RolloutRecord;
   readonly media: MediaFiles;
+  /** Only what happened in this step of several. */
+  readonly step?: StepRecord;
 }
 
 /** Null when no call of the rollout can be told: the format wants a step at least. */
 export function atifTrajectory(source: AtifSource): AtifTrajectory | null {
-  const { store, rollout } = source;
+  const { store, rollout, step } = source;
   const trajectories = rebuildTrajectories(store, rollout.id);
-  const said = readTranscript(store, rollout.id, trajectories).filter(({ chain }) => chain !== null);
+  const said = readTranscript(store, rollout.id, trajectories).filter(({ chain, call }) => chain !== null && isOfStep(step, call.index));
   const isSubagent = (call: TranscriptCall): boolean => subagentOf(call, trajectories, said) !== null;
   const main = said.filter((call) => !isSubagent(call));
   const steps = stepsOf(source, main, trajectories);
@@ -38,7 +40,7 @@ export function atifTrajectory(source: AtifSource): AtifTrajectory | null {
   return {
     schema_version: "ATIF-v1.8",
     session_id: rollout.id,
-    trajectory_id: rollout.id,
+    trajectory_id: step === undefined ? rollout.id : `${rollout.id}-${step.name}`,
     agent: agentOf(rollout, main),
     steps,
     final_metrics: {
@@ -49,6 +51,11 @@ export function atifTrajectory(source: AtifSource): AtifTrajectory | null {
     ...(subagents.length === 0 ? {} : { subagent_trajectories: subagents }),
     extra: { openforge: about(source, trajectories) },
   };
+}
+
+/** Calls belong to the step that ran when they came. */
+export function isOfStep(step: StepRecord | undefined, callIndex: number): boolean {
+  return step === undefined || (callIndex >= step.firstCall && callIndex < step.firstCall + step.calls);
 }
 
 function subagentTrajectory(source: AtifSource, chain: number, said: readonly TranscriptCall[], trajectories: Trajectories): AtifTrajectory {

@@ -2,10 +2,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, normalize } from "node:path";
 import type { RolloutPhase } from "../../../engine/outcome/index.ts";
-import type { ArtifactRecord, ExperimentRecord, RolloutRecord, Store } from "../../store/index.ts";
-import { rebuildTrajectories } from "../../trajectories/index.ts";
+import type { ArtifactRecord, ExperimentRecord, RolloutRecord, StepRecord, Store } from "../../store/index.ts";
 import { mediaFiles } from "../atif/media-files.ts";
 import { atifTrajectory } from "../atif/trajectory.ts";
+import { agentResult, exceptionInfo, stepResult, wasRun } from "./agent-result.ts";
 import { failureOf, type HarborFailure, isRewardValid } from "./exceptions.ts";
 import { digestOf, jsonFile, moment, uuidOf } from "./written-values.ts";
 
@@ -48,13 +48,16 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
   await put("result.json", jsonFile(resultOf(store, plan, config, failure, rewards)));
   await put("trial.log", failure === null ? "" : `Trial ${name} failed: ${failure.message}\n`);
   if (failure !== null) await put("exception.txt", `${failure.type}: ${failure.message}\n`);
-  const media = mediaFiles(store, "images");
-  const trajectory = atifTrajectory({ store, experiment, rollout, media });
-  if (trajectory !== null) {
-    await put("agent/trajectory.json", jsonFile(trajectory));
-    await media.write(join(root, "agent"));
+  const places = rollout.steps.length === 0 ? [{ folder: "", rewards, source: {} }] : rollout.steps.filter(wasRun).map(placeOfStep);
+  for (const { folder: place, rewards: given, source } of places) {
+    const media = mediaFiles(store, "images");
+    const trajectory = atifTrajectory({ store, experiment, rollout, media, ...source });
+    if (trajectory !== null) {
+      await put(`${place}agent/trajectory.json`, jsonFile(trajectory));
+      await media.write(join(root, place, "agent"));
+    }
+    await putArtifacts(store, rollout, place, given, put);
   }
-  await putArtifacts(store, rollout, rewards, put);
   return {
     name,
     task: rollout.taskName,
@@ -75,27 +78,35 @@ function rewardsOf({ reward, rewards }: RolloutRecord): Readonly<Record<string, 
 
 type Put = (path: string, content: string | Uint8Array) => Promise<void>;
 
-/** Of the last attempt. The reward file says what the result says, also after a regrade. */
-async function putArtifacts(store: Store, rollout: RolloutRecord, rewards: Readonly<Record<string, number>> | null, put: Put): Promise<void> {
+const placeOfStep = (step: StepRecord) => ({ folder: `steps/${step.name}/`, rewards: step.rewards, source: { step } });
+
+/** Of the last attempt, those below `place`: `steps/NAME/`, or nothing. The reward file says what the result says. */
+async function putArtifacts(
+  store: Store,
+  rollout: RolloutRecord,
+  place: string,
+  rewards: Readonly<Record<string, number>> | null,
+  put: Put,
+): Promise<void> {
   const all = store.artifactsOf(rollout.id);
   const last = Math.max(...all.map(({ attempt }) => attempt));
   const manifest: object[] = [];
-  for (const artifact of all.filter(({ attempt }) => attempt === last)) {
-    const bytes = store.blobs.get(artifact.blob);
-    const path = placeOf(artifact);
+  for (const { kind, name, blob } of all.filter((artifact) => artifact.attempt === last && artifact.name.startsWith(place))) {
+    const bytes = store.blobs.get(blob);
+    const own = name.slice(place.length);
+    const path = placeOf(kind, own);
     if (bytes === null || path === null || (rewards !== null && /^verifier\/reward\.(?:json|txt)$/.test(path))) continue;
-    await put(path, bytes);
-    if (artifact.kind === "artifact")
-      manifest.push({ source: `/${artifact.name}`, destination: path, type: "file", status: "ok", service: null, exclude: null });
+    await put(`${place}${path}`, bytes);
+    if (kind === "artifact") manifest.push({ source: `/${own}`, destination: path, type: "file", status: "ok", service: null, exclude: null });
   }
-  if (rewards !== null) await put("verifier/reward.json", `${JSON.stringify(rewards)}\n`);
-  await put("artifacts/manifest.json", jsonFile(manifest));
+  if (rewards !== null) await put(`${place}verifier/reward.json`, `${JSON.stringify(rewards)}\n`);
+  await put(`${place}artifacts/manifest.json`, jsonFile(manifest));
 }
 
 const folders = { "harness-log": "agent", "sandbox-log": "agent", "verifier-output": "verifier", artifact: "artifacts", workspace: null } as const;
 
 /** Null for a name that leads out of its folder, and for what Harbor has no place for. */
-function placeOf({ kind, name }: ArtifactRecord): string | null {
+function placeOf(kind: ArtifactRecord["kind"], name: string): string | null {
   const inside = normalize(name);
   const folder = folders[kind];
   if (folder === null || inside.startsWith("..") || inside.startsWith("/")) return null;
@@ -173,58 +184,20 @@ function resultOf(store: Store, plan: TrialPlan, config: object, failure: Harbor
     task_checksum: plan.checksum,
     config,
     agent_info: { name: rollout.harness, version: rollout.harnessVersion, model_info: { name: rollout.policy, provider: null } },
-    agent_result: {
-      n_input_tokens: rollout.promptTokens,
-      n_cache_tokens: null,
-      n_output_tokens: rollout.completionTokens,
-      cost_usd: null,
-      model_usage: null,
-      rollout_details: rolloutDetails(store, rollout),
-      metadata: {
-        openforge: { rollout: rollout.id, outcome: rollout.outcome, reward: rollout.reward, attempts: rollout.attempts, sandbox: rollout.sandbox },
-      },
-    },
+    // Of several steps each has its own.
+    agent_result: rollout.steps.length > 0 ? null : agentResult(store, rollout),
     verifier_result: rewards === null ? null : { rewards },
     verifier_environment_mode: "shared",
-    exception_info:
-      failure === null
-        ? null
-        : {
-            exception_type: failure.type,
-            exception_message: failure.message,
-            exception_traceback: "",
-            occurred_at: moment(rollout.endedAt ?? rollout.createdAt),
-            policy: failure.policy,
-          },
+    exception_info: failure === null ? null : exceptionInfo(failure, rollout.endedAt ?? rollout.createdAt),
     started_at: moment(rollout.startedAt ?? rollout.createdAt),
     finished_at: rollout.endedAt === null ? null : moment(rollout.endedAt),
     environment_setup: span(rollout, ["preparing", "starting"]),
     agent_setup: span(rollout, ["setup"]),
-    agent_execution: span(rollout, ["running", "stopping"]),
-    verifier: span(rollout, ["verifying"]),
-    step_results: null,
+    agent_execution: rollout.steps.length > 0 ? null : span(rollout, ["running", "stopping"]),
+    verifier: rollout.steps.length > 0 ? null : span(rollout, ["verifying"]),
+    step_results: rollout.steps.length === 0 ? null : rollout.steps.filter(wasRun).map((step) => stepResult(store, rollout, step)),
     reward_valid: isRewardValid(rewards === null ? null : rollout.reward, failure),
   };
-}
-
-/** One entry a chain, one element a call that it owns; null without token ids. */
-function rolloutDetails(store: Store, rollout: RolloutRecord) {
-  const trajectories = rebuildTrajectories(store, rollout.id);
-  const details = trajectories.chains
-    .filter(({ tokens }) => tokens > 0)
-    .map(({ number, calls, owned }) => {
-      const tokens = trajectories.tokensOf(number);
-      const own = new Set(calls.slice(calls.length - owned));
-      const sampled = tokens.segments.filter(({ kind, callIndex }) => kind === "sampled" && own.has(callIndex));
-      const logprobs = sampled.map(({ start, end }) => Array.from(tokens.logprobs.subarray(start, end)));
-      return {
-        prompt_token_ids: sampled.map(({ start }) => Array.from(tokens.ids.subarray(0, start))),
-        completion_token_ids: sampled.map(({ start, end }) => Array.from(tokens.ids.subarray(start, end))),
-        ...(logprobs.flat().every(Number.isFinite) ? { logprobs } : {}),
-        extra: { loss_mask: sampled.map(({ start, end }) => Array.from(tokens.mask.subarray(start, end))) },
-      };
-    });
-  return details.length === 0 ? null : details;
 }
 
 /** From the start of the first of these phases to the end of the last; null when none was reached. */

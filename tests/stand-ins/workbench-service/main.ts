@@ -228,7 +228,7 @@ const router = os.router({
     create: os.tasks.create.handler(({ input }) => ({ path: input.path })),
     check: os.tasks.check.handler(({ input }) => {
       const task = tasks.find((each) => each.path === input.path);
-      return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [] };
+      return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [], wants: [] };
     }),
     import: os.tasks.import.handler(({ input }) => ({
       ...{ path: input.to ?? input.source, digest: "sha256:3f9a1c7be0d2415f8ba2", valid: true },
