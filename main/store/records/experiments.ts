@@ -1,3 +1,4 @@
+import type { Outcome } from "../../../engine/outcome/index.ts";
 import { WorkbenchError } from "../../errors.ts";
 import type { ExperimentRecord, ExperimentSummary, Redactor, Store } from "../contract.ts";
 import type { Database } from "../database.ts";
@@ -87,6 +88,18 @@ export function createExperimentRecords(db: Database, writer: Writer, redactor: 
   };
 }
 
+/** There are few different ones, and thousands of rollouts: each is read once. */
+const knownOutcomes = new Map<string, Outcome>();
+
+function outcomeOf({ status, cause, action }: Omit<Rewarded, "taskName" | "reward">): Outcome {
+  const key = `${status} ${cause} ${action}`;
+  const known = knownOutcomes.get(key);
+  if (known !== undefined) return known;
+  const read = outcomeSchema.parse({ status, cause, action, detail: null });
+  knownOutcomes.set(key, read);
+  return read;
+}
+
 function summarise(rows: readonly Totals[], rewarded: readonly Rewarded[]): ExperimentSummary {
   const outcomes: Record<string, number> = {};
   for (const row of rows) if (row.status !== null) outcomes[row.status] = (outcomes[row.status] ?? 0) + row.rollouts;
@@ -102,10 +115,6 @@ function summarise(rows: readonly Totals[], rewarded: readonly Rewarded[]): Expe
     completionTokens: sum((row) => row.completionTokens),
     harnesses: [...new Set(rows.map((row) => row.harness))],
     policies: [...new Set(rows.map((row) => row.policy))],
-    rewards: rewarded.map(({ taskName, status, cause, action, reward }) => ({
-      taskName,
-      reward,
-      outcome: outcomeSchema.parse({ status, cause, action, detail: null }),
-    })),
+    rewards: rewarded.map(({ taskName, reward, ...outcome }) => ({ taskName, reward, outcome: outcomeOf(outcome) })),
   };
 }
