@@ -53,7 +53,11 @@ export class Collector {
   async collect(wanted: readonly WantedRollout[], { signal, enough, onEnded }: CollectOptions): Promise<readonly Collected[]> {
     signal.throwIfAborted();
     this.#requireOpen();
-    const started = await this.#start(wanted);
+    const started = await this.#start(wanted).catch((error: unknown) => {
+      // It may have been cancelled in between.
+      this.#requireOpen();
+      throw error;
+    });
     const ended = new Map<string, Collected>();
     const left = new Set(started.map(({ id }) => id));
     for (const id of left) this.#endedAt.set(id, null);
