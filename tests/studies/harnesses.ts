@@ -50,7 +50,7 @@ async function solving(bench: StudyBench, harnesses: readonly string[], sandboxe
   const rows: string[][] = [];
   const promised: Finding[] = [];
   for (const harness of harnesses) {
-    const { mcp } = await bench.workbench.harnesses.get(harness);
+    const { mcp, prefix } = await bench.workbench.harnesses.get(harness);
     const tasks = [...starters, ...(mcp === undefined ? [] : ["restock-warehouse"])].map((name) => join(tasksFolder, name));
     const byKind: string[] = [];
     const all: RolloutRecord[] = [];
@@ -68,40 +68,43 @@ async function solving(bench: StudyBench, harnesses: readonly string[], sandboxe
       all.push(...rollouts);
     }
     const version = all[0]?.harnessVersion ?? "";
-    rows.push([harness, version, dialectsOf(bench, all), ...byKind, chainsOf(all), breaksOf(bench, all), medianSeconds(all)]);
+    const breaks = breaksOf(bench, all);
+    if (prefix === "exact")
+      promised.push({
+        statement: `${harness}: each request begins with the one before and its answer, as its manifest says`,
+        holds: breaks === "none",
+      });
+    rows.push([harness, version, dialectsOf(bench, all), prefix, ...byKind, chainsOf(all), breaks, medianSeconds(all)]);
     options.report(`${harness} ${version}: ${byKind.join(", ")}`);
   }
-  const columns = ["harness", "version", "dialect", ...sandboxes.map((kind) => `solved, ${kind}`), "chains a rollout", "breaks", "seconds (median)"];
+  const columns = [
+    "harness",
+    "version",
+    "dialect",
+    "extends, by its manifest",
+    ...sandboxes.map((kind) => `solved, ${kind}`),
+    "chains a rollout",
+    "breaks",
+    "seconds (median)",
+  ];
   return { table: { title: "Starter tasks", columns, rows }, promised };
 }
 
-/** What each harness does by itself; nothing of it is promised but that the record stays whole. */
+interface Situation {
+  readonly name: "compacting" | "retried" | "looking";
+  readonly task: string;
+  readonly sandbox: SandboxKind;
+}
+
+/** What each harness does by itself; promised is that the record stays whole, and that the harness lives on after a failed request. */
 async function situations(bench: StudyBench, harnesses: readonly string[], options: StudyOptions): Promise<Part> {
-  const test =
-    '[ "$(cat /app/one.txt)" = one ] && [ "$(cat /app/two.txt)" = two ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt';
-  const task = writeSmallTask(join(bench.folder, "two-files"), { name: "two-files", instruction: "Write one.txt and two.txt.", test });
-  const seen = writeSmallTask(join(bench.folder, "picture"), {
-    name: "picture",
-    instruction: "Look at picture.png, then write one.txt and two.txt.",
-    test,
-    files: { "environment/Dockerfile": "FROM openforge/base:1\nWORKDIR /app\nCOPY picture.png /app/picture.png\n" },
-  });
-  writeFileSync(join(seen, "environment/picture.png"), picture());
+  const wanted = situationTasks(bench.folder);
   const rows: string[][] = [];
   const promised: Finding[] = [];
   for (const harness of harnesses) {
     const cells = [harness];
-    for (const [name, of] of [
-      ["compacting", task],
-      ["retried", task],
-      ["looking", seen],
-    ] as const) {
-      const [rollout] = await bench.run({
-        tasks: [of],
-        harnesses: [harness],
-        policies: [script(name)],
-        sandbox: name === "looking" ? "docker" : "local",
-      });
+    for (const { name, task, sandbox } of wanted) {
+      const [rollout] = await bench.run({ tasks: [task], harnesses: [harness], policies: [script(name)], sandbox });
       if (rollout === undefined) throw new Error("no rollout");
       const trajectories = rebuildTrajectories(bench.workbench.store, rollout.id);
       const masked = trajectories.chains.reduce((sum, { number }) => sum + ones(trajectories.tokensOf(number).mask), 0);
@@ -110,6 +113,8 @@ async function situations(bench: StudyBench, harnesses: readonly string[], optio
         statement: `${harness}, ${name}: every delivered token is trained at most once`,
         holds: masked <= sampled && masked === trajectories.trainedTokens,
       });
+      if (name === "retried")
+        promised.push({ statement: `${harness} asks again after a failed request and solves its task`, holds: rollout.reward === 1 });
       cells.push(situationCell(bench, name, rollout, trajectories.breaks));
     }
     rows.push(cells);
@@ -117,6 +122,24 @@ async function situations(bench: StudyBench, harnesses: readonly string[], optio
   }
   const columns = ["harness", "window nearly full", "a 500 from the server", "a picture"];
   return { table: { title: "Situations", columns, rows }, promised };
+}
+
+function situationTasks(folder: string): readonly Situation[] {
+  const test =
+    '[ "$(cat /app/one.txt)" = one ] && [ "$(cat /app/two.txt)" = two ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt';
+  const task = writeSmallTask(join(folder, "two-files"), { name: "two-files", instruction: "Write one.txt and two.txt.", test });
+  const seen = writeSmallTask(join(folder, "picture"), {
+    name: "picture",
+    instruction: "Look at picture.png, then write one.txt and two.txt.",
+    test,
+    files: { "environment/Dockerfile": "FROM openforge/base:1\nWORKDIR /app\nCOPY picture.png /app/picture.png\n" },
+  });
+  writeFileSync(join(seen, "environment/picture.png"), picture());
+  return [
+    { name: "compacting", task, sandbox: "local" },
+    { name: "retried", task, sandbox: "local" },
+    { name: "looking", task: seen, sandbox: "docker" },
+  ];
 }
 
 function situationCell(bench: StudyBench, name: string, rollout: RolloutRecord, breaks: Readonly<Partial<Record<string, number>>>): string {

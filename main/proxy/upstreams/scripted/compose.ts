@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../../engine/json/index.ts";
 import { type Captures, fillText, fillValue } from "./match.ts";
 import { offeredName } from "./offered-name.ts";
 import type { ScriptAnswer } from "./schema.ts";
-import { shellCall } from "./shell-tools.ts";
+import { commandLine, endingCommand, shellCall } from "./shell-tools.ts";
 
 export interface ComposedAnswer {
   readonly message: AssistantMessage;
@@ -13,15 +13,22 @@ export interface ComposedAnswer {
   readonly malformed: boolean;
 }
 
-export function composeAnswer(answer: ScriptAnswer, captures: Captures, tools: ReadonlySet<string>, idOf: (index: number) => string): ComposedAnswer {
+export function composeAnswer(
+  answer: ScriptAnswer,
+  captures: Captures,
+  tools: ReadonlySet<string>,
+  idOf: (index: number) => string,
+  harness = "",
+): ComposedAnswer {
   const calls: ToolCall[] = [];
+  const commands: string[] = [];
   const said: string[] = answer.text === undefined ? [] : [fillText(answer.text, captures)];
   for (const call of answer.calls ?? []) {
     const id = idOf(calls.length);
     if ("shell" in call) {
       const command = fillText(call.shell, captures);
       const shell = shellCall(tools, command);
-      if (shell === null) said.push(`No shell tool is offered to run: ${command}`);
+      if (shell === null) commands.push(command);
       else calls.push({ id, kind: "function", name: shell.name, arguments: JSON.stringify(shell.arguments) });
       continue;
     }
@@ -31,6 +38,11 @@ export function composeAnswer(answer: ScriptAnswer, captures: Captures, tools: R
     else if (call.raw !== undefined) calls.push({ id, kind: "function", name, arguments: fillText(call.raw, captures) });
     else calls.push({ id, kind: "function", name, arguments: canonicalJson(JSON.stringify(fillValue(call.arguments ?? {}, captures))) });
   }
+  const ending = (answer.calls ?? []).length === 0 ? endingCommand(harness) : null;
+  const last = ending === null ? null : shellCall(tools, ending);
+  if (last !== null) calls.push({ id: idOf(0), kind: "function", name: last.name, arguments: JSON.stringify(last.arguments) });
+  const line = commandLine(harness, commands);
+  said.push(...(line === null ? commands.map((command) => `No shell tool is offered to run: ${command}`) : [line]));
   const text = said.join("\n");
   return {
     message: {

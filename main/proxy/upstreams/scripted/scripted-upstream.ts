@@ -75,7 +75,7 @@ export function createScripted({ id, script, text, tokenizerFolder }: ScriptedOp
     if (chosen !== null) count(state.answered, chosen.rule);
     const answer = answerOf(chosen?.rule ?? null, situation);
     const idOf = (index: number): string => toolCallId(`${request.rolloutId}-${request.attempt}-${request.callIndex}`, index);
-    const composed = composeAnswer(answer, chosen?.captures ?? new Map(), situation.tools, idOf);
+    const composed = composeAnswer(answer, chosen?.captures ?? new Map(), situation.tools, idOf, situation.harness);
     return speak(request, answer, composed, idOf);
   }
 

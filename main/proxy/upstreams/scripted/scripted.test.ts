@@ -85,6 +85,24 @@ describe("answers", () => {
     });
   });
 
+  test("say a command as a line where that is how a harness is told one", () => {
+    const calls = [{ shell: "ls" }, { shell: "cat a\necho b" }];
+    const { message } = composeAnswer({ text: "First.", calls }, new Map(), new Set(), ids, "scratchpad");
+    expect(message).toMatchObject({
+      content: [{ text: "First.\nAction: ( ls ); echo Y2F0IGEKZWNobyBi | base64 -d | bash" }],
+      toolCalls: [],
+    });
+  });
+
+  test("end by a command where a text alone is taken for a fault", () => {
+    const { message, finishReason } = composeAnswer({ text: "Done." }, new Map(), new Set(["bash"]), ids, "mini-swe-agent");
+    expect(message).toMatchObject({
+      content: [{ text: "Done." }],
+      toolCalls: [{ id: "id0", name: "bash", arguments: '{"command":"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}' }],
+    });
+    expect(finishReason).toBe("tool-calls");
+  });
+
   test("say so when there is no shell", () => {
     expect(composeAnswer({ calls: [{ shell: "ls" }] }, new Map(), new Set(), ids)).toMatchObject({
       finishReason: "stop",
