@@ -11,7 +11,7 @@ export function linkAmong(args: readonly string[]): string | null {
   return args.findLast((argument) => argument.startsWith(scheme) && argument.length <= longest) ?? null;
 }
 
-export interface LinkDesk {
+interface LinkDesk {
   arrived(link: string | null): void;
   /** The window listens, with this; it is told what waited. */
   listens(tell: (link: string) => void): void;

@@ -3,7 +3,7 @@ import type { ExperimentRecord, Store } from "../store/index.ts";
 import { type ExperimentFigures, experimentFigures } from "./present.ts";
 import type { ExperimentView } from "./views.ts";
 
-export interface ExperimentList {
+interface ExperimentList {
   /** Newest first. */
   all(): ExperimentView[];
   view(record: ExperimentRecord): ExperimentView;

@@ -2,7 +2,7 @@
  * Which rollouts of an experiment have changed since a reader last looked. The service is the sole writer, so it is enough to remember
  * the changes of this process; marks begin at the time it started, and a mark of an earlier process is older than all of them.
  */
-export interface ChangeMarks {
+interface ChangeMarks {
   note(experiment: number, rollout: number): void;
   mark(experiment: number): number;
   /** Keys of the rollouts that changed after the mark; null = not known, read all. */

@@ -1,7 +1,7 @@
 /** Policies as lists offer them: those that are saved here, and what training runs have published. Pure. */
 import type { PolicyView, TrainingRunView } from "../service/views.ts";
 
-export interface OfferedPolicy {
+interface OfferedPolicy {
   readonly id: string;
   readonly title: string;
   readonly about: string;

@@ -1,12 +1,12 @@
 /** How a program is told to send its model calls to an address. The names are those that `openforge wrap` sets. Pure. */
 import type { Attachment } from "../service/views.ts";
 
-export interface Setting {
+interface Setting {
   readonly name: string;
   readonly value: string;
 }
 
-export interface ProgramKind {
+interface ProgramKind {
   readonly title: string;
   readonly settings: readonly Setting[];
 }

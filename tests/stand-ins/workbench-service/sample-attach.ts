@@ -25,7 +25,7 @@ export function sessionRollout(index: number): RolloutView {
   };
 }
 
-export interface SampleAttach {
+interface SampleAttach {
   /** What a person says that calls should have answered, by their ids. */
   readonly corrections: ReadonlyMap<string, string>;
   readonly handlers: ReturnType<typeof handlersOf>["handlers"];

@@ -27,7 +27,7 @@ const packed = new Set([
   "bin",
 ]);
 
-export type FileKind = { readonly kind: "image"; readonly mediaType: string } | { readonly kind: "bytes" } | { readonly kind: "text" };
+type FileKind = { readonly kind: "image"; readonly mediaType: string } | { readonly kind: "bytes" } | { readonly kind: "text" };
 
 export function fileKind(name: string): FileKind {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";

@@ -2,7 +2,7 @@
 import { serverKinds } from "../../../../main/api/views.ts";
 import type { PolicyView } from "../../service/views.ts";
 
-export type ServerKind = (typeof serverKinds)[number];
+type ServerKind = (typeof serverKinds)[number];
 
 export interface PolicyForm {
   readonly id: string;
