@@ -13,7 +13,7 @@ import { openOverlay } from "../../state/overlays.ts";
 import { count, decimal, plural } from "../../words/numbers.ts";
 
 const columns =
-  "grid grid-cols-[minmax(8rem,1fr)_9rem_minmax(10rem,1.4fr)_7rem_12.5rem] items-center gap-2 text-xs slim:grid-cols-[minmax(0,1fr)_6rem_12.5rem]";
+  "grid grid-cols-[minmax(8rem,1fr)_9rem_minmax(10rem,1.4fr)_7rem_13.5rem] items-center gap-2 text-xs slim:grid-cols-[minmax(0,1fr)_6rem_13.5rem]";
 
 function askToRemove(policy: PolicyView): void {
   openOverlay({
