@@ -3,7 +3,7 @@ import type { GradeRecord, RolloutRecord } from "../store/index.ts";
 import type { GradeView, RegradeReport, RegradeRow } from "./grade-views.ts";
 import { stepView } from "./present.ts";
 
-export interface GradedAgain {
+interface GradedAgain {
   readonly rollout: RolloutRecord;
   readonly grade: GradeRecord | null;
   readonly skipped: string | null;

@@ -166,3 +166,38 @@ function splitCsv(line: string): string[] {
     quoted === undefined ? (bare ?? "") : quoted.replaceAll('""', '"'),
   );
 }
+
+test("each step of several is a folder of the trial, with its own trajectory, reward and result", async () => {
+  const turns = [plainTurn("ls"), plainTurn(null), plainTurn("pwd", 3, { compacted: true }), plainTurn(null)];
+  const steps = [
+    { name: "first", calls: 2, reward: 0.5 },
+    { name: "second", calls: 2, reward: null },
+  ];
+  recorded = recordedStore([{ task: "relay", reward: 0.5, turns, steps }]);
+  const { store } = recorded;
+  const { hash, size } = store.blobs.put(Buffer.from("out"));
+  store.addArtifact({ rolloutId: "r-00000000", attempt: 0, kind: "harness-log", name: "steps/first/stdout.txt", blob: hash, size });
+  store.addArtifact({ rolloutId: "r-00000000", attempt: 0, kind: "artifact", name: "steps/second/app/out.txt", blob: hash, size });
+  store.addArtifact({ rolloutId: "r-00000000", attempt: 0, kind: "workspace", name: "steps/first/workspace.packed", blob: hash, size });
+  const path = join(recorded.folder, "job");
+  await write(recorded, { path, format: "harbor" });
+  const [trial = ""] = readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(path, entry.name)] : []));
+  const read = (name: string) => JSON.parse(readFileSync(join(trial, name), "utf8"));
+  const result = read("result.json");
+  expect(result).toMatchObject({ agent_result: null, verifier_result: { rewards: { reward: 0.5 } } });
+  expect(result.step_results).toMatchObject([
+    { step_name: "first", verifier_result: { rewards: { reward: 0.5 } }, exception_info: null, agent_result: { n_output_tokens: 6 } },
+    { step_name: "second", verifier_result: null, exception_info: { exception_type: "RewardFileNotFoundError" } },
+  ]);
+  expect(readFileSync(join(trial, "steps/first/agent/stdout.txt"), "utf8")).toBe("out");
+  expect(readFileSync(join(trial, "steps/second/artifacts/app/out.txt"), "utf8")).toBe("out");
+  expect(read("steps/first/verifier/reward.json")).toEqual({ reward: 0.5 });
+  expect(existsSync(join(trial, "agent"))).toBe(false);
+  for (const [name, commands] of [
+    ["first", ["ls"]],
+    ["second", ["pwd"]],
+  ] as const) {
+    const told = JSON.stringify(read(`steps/${name}/agent/trajectory.json`));
+    expect(["ls", "pwd"].filter((command) => told.includes(`"command":"${command}"`))).toEqual(commands);
+  }
+});

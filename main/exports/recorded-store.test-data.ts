@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPlacementIndex } from "../../engine/graph/index.ts";
 import type { Outcome } from "../../engine/outcome/index.ts";
-import { type CallRecord, openStore, type RolloutRecord, type Store } from "../store/index.ts";
+import { type CallRecord, openStore, type RolloutRecord, type StepRecord, type Store } from "../store/index.ts";
 
 export interface TestTurn {
   readonly text: string;
@@ -28,6 +28,8 @@ export interface TestRollout {
   readonly textOnly?: boolean;
   readonly turns: readonly TestTurn[];
   readonly phase?: RolloutRecord["phase"];
+  /** Calls of each step of several, and its reward. */
+  readonly steps?: readonly { readonly name: string; readonly calls: number; readonly reward: number | null }[];
 }
 
 const bashTool = {
@@ -81,11 +83,30 @@ function recordRollout(store: Store, id: string, groupIndex: number, { task, rew
       ...{ harness: "react", harnessVersion: "1.0.0", policy: "p", policyVersion: "p@3", sandbox: "local", groupIndex, seed: 1, phase },
       ...{ outcome: phase === "ended" ? (outcome ?? usual) : null, reward, rewards: reward === null ? null : { reward }, attempts: 1 },
       ...{ phases: [{ name: "running", startedAt: 2_000, seconds: 3 }], isolation: null, fingerprint: null, calls: 0, chains: 0, promptTokens: 0 },
-      ...{ completionTokens: 0, trainable: rollout.textOnly !== true, trainableReason: null, labels: {}, policyWaitSeconds: null, steps: [] },
+      ...{
+        completionTokens: 0,
+        trainable: rollout.textOnly !== true,
+        trainableReason: null,
+        labels: {},
+        policyWaitSeconds: null,
+        steps: stepRecords(rollout.steps ?? []),
+      },
       ...{ createdAt: 1_000, startedAt: 2_000, endedAt: 5_000 },
     },
   ]);
   recordCalls(store, id, rollout);
+}
+
+function stepRecords(steps: NonNullable<TestRollout["steps"]>): readonly StepRecord[] {
+  return steps.map(({ name, calls, reward }, index) => ({
+    ...{ name, calls, reward, rewards: reward === null ? null : { reward }, minReward: null },
+    outcome:
+      reward === null
+        ? { status: "verifier-failure", cause: "reward-missing", detail: "No reward file." }
+        : { status: "failed", cause: null, detail: null },
+    firstCall: steps.slice(0, index).reduce((sum, step) => sum + step.calls, 0),
+    ...{ startedAt: 2_000 + index, agentSeconds: 1, verifierSeconds: 0.5 },
+  }));
 }
 
 function recordCalls(store: Store, rolloutId: string, { turns, textOnly = false }: Pick<TestRollout, "turns" | "textOnly">): void {

@@ -45,7 +45,7 @@ export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly 
   const { options, phases, prepared, sandbox, clocks } = bench;
   const { manifest, session, host } = prepared;
   const { part, step } = run;
-  const agent = agentTask(bench, part);
+  const agent = agentTask(bench, run);
   const collector = prepared.collector.of(step?.name ?? null);
   await phases.run("setup", setupBudget(prepared, step), async (signal) => {
     await run.layOut(signal);
@@ -76,12 +76,12 @@ export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly 
   return { facts, verdict };
 }
 
-function agentTask({ options, prepared }: Bench, part: Task): AgentTask {
+function agentTask({ options, prepared }: Bench, { part, step }: Pick<AgentRun, "part" | "step">): AgentTask {
   const { manifest, session, contextWindow } = prepared;
   return {
     ...{ task: part, manifest, session, contextWindow },
     workdir: part.environment.workdir ?? defaultWorkdir,
-    sessionId: `${options.rollout.id}-${options.attempt}`,
+    sessionId: [options.rollout.id, options.attempt, ...(step === null ? [] : [step.name])].join("-"),
     environment: resolveVariables(part.environment.env, options.env),
     mcpServers: part.environment.mcpServers.map((server) => ({ ...server, headers: resolveHeaders(server.headers, options.env) })),
   };

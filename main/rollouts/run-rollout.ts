@@ -42,7 +42,7 @@ export async function runRollout(run: RolloutRun): Promise<void> {
     if (before === null) return;
     const attempt = before.attempts;
     // In one write: an attempt that has a number has begun, so that a restart finds it.
-    store.updateRollout(rolloutId, { attempts: attempt + 1, phase: "preparing", startedAt: before.startedAt ?? Date.now() });
+    store.updateRollout(rolloutId, { attempts: attempt + 1, phase: "preparing", steps: [], startedAt: before.startedAt ?? Date.now() });
     const result = await run.runAttempt(before, attempt);
     if (run.closing.aborted) return;
     const outcome = classifyOutcome(result.facts, run.rules);

@@ -6,14 +6,14 @@ import type { RolloutRecord, StepRecord, Store } from "../store/index.ts";
 import type { Task } from "../tasks/index.ts";
 import { stepsEndAfter, type VerifierResult } from "../verifiers/index.ts";
 
-export interface StepTrack {
+interface StepTrack {
   begin(index: number): void;
   agentEnded(index: number, seconds: number): void;
   /** True = the next step may begin. */
   graded(index: number, agent: AgentFacts, verdict: VerifierResult): boolean;
 }
 
-export interface StepTrackOptions {
+interface StepTrackOptions {
   readonly store: Store;
   readonly rollout: Pick<RolloutRecord, "id">;
   readonly attempt: number;

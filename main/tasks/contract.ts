@@ -61,7 +61,7 @@ export interface TaskArtifact {
 }
 
 /** A command run before artifacts are collected; its failure ends nothing. */
-export interface CollectHook {
+interface CollectHook {
   readonly command: string;
   readonly service: string;
   readonly timeoutMs: number;

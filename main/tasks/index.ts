@@ -15,7 +15,6 @@ export { recordedTask } from "./recorded-task.ts";
 export { runsOf } from "./task-model.ts";
 export {
   defaultWorkdir,
-  isSameNetwork,
   layOutStep,
   layOutTask,
   networksOf,

@@ -39,7 +39,7 @@ export function sharedVerifierNetwork({ agent, verifier }: TaskPart): TaskNetwor
   return verifier.network.declared ? verifier.network : agent.network;
 }
 
-export function isSameNetwork(left: NetworkPolicy, right: NetworkPolicy): boolean {
+function isSameNetwork(left: NetworkPolicy, right: NetworkPolicy): boolean {
   return left.mode === right.mode && left.allowedHosts.toSorted().join(" ") === right.allowedHosts.toSorted().join(" ");
 }
 

@@ -4,7 +4,7 @@ import { mainService, resolveVariables, type Task, type Variables } from "../tas
 
 const outputLimitBytes = 65_536;
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly environment: Variables;
   /** Told, in one sentence, of a hook that failed: that ends nothing. */
   onLoss(line: string): void;

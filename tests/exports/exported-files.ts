@@ -7,7 +7,7 @@ import { plainTurn, type RecordedStore, recordedStore, type TestRollout } from "
 const masked = { status: "environment-failure", cause: "out-of-memory", action: "mask", detail: "The box ran out of memory." } as const;
 const late = { status: "agent-timeout", cause: null, action: "train", detail: null } as const;
 
-/** Successes and failures, compaction, no ids, no reward, infrastructure failures, odd characters. */
+/** Successes and failures, several steps, compaction, no ids, no reward, infrastructure failures, odd characters. */
 const rollouts: readonly TestRollout[] = [
   { task: "sort", reward: 1, turns: [plainTurn("ls"), plainTurn("mv a b"), plainTurn(null)] },
   { task: "sort", reward: 0, turns: [plainTurn("ls"), plainTurn(null, 5)] },
@@ -19,6 +19,13 @@ const rollouts: readonly TestRollout[] = [
   },
   { task: "sum", reward: 0, outcome: late, turns: [plainTurn("sleep 900")] },
   { task: "sum", reward: null, outcome: masked, turns: [plainTurn("ls")] },
+  {
+    ...{ task: "relay", reward: 0.5, turns: [plainTurn("ls"), plainTurn(null), plainTurn("pwd", 3, { compacted: true }), plainTurn(null)] },
+    steps: [
+      { name: "first", calls: 2, reward: 0.5 },
+      { name: "second", calls: 2, reward: null },
+    ],
+  },
   { task: "talk", reward: 1, textOnly: true, turns: [plainTurn("ls"), plainTurn(null)] },
 ];
 

@@ -11,7 +11,7 @@ import { workspaceName } from "../collect.ts";
 import { refusalOf } from "../preflight.ts";
 import { restoreWorkspace } from "./workspace.ts";
 
-export interface RegradeOptions {
+interface RegradeOptions {
   readonly store: Store;
   readonly provider: SandboxProvider;
   readonly ownerId: string;

@@ -35,7 +35,7 @@ type RawArtifact =
     };
 
 /** What is always collected from the box of the agent. */
-export const artifactFolder = "/logs/artifacts";
+const artifactFolder = "/logs/artifacts";
 
 /** Every artifact of a part, the folder that is collected without being declared first. */
 export function carriedArtifacts({ artifacts }: Pick<TaskPart, "artifacts">): readonly TaskArtifact[] {
