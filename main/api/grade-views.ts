@@ -50,7 +50,7 @@ export type GradeView = z.infer<typeof gradeViewSchema>;
 const verdictSchema = z.object({ verdict: z.enum(["passed", "failed", "none"]), reward: z.number().nullable(), rewards: rewardsSchema });
 
 /** One rollout of a regrade: its grade when it ran, and the newest of a later verifier. */
-export const regradeRowSchema = z.object({
+const regradeRowSchema = z.object({
   rollout: z.string(),
   task: z.string(),
   harness: z.string(),

@@ -178,6 +178,8 @@ test("the end of the agent phase cancels what runs and refuses what comes late",
     { type: "record", aborted: false, ending: { kind: "cancelled", reason: "agent-phase-ended" } },
   ]);
   expect(machine.handle(arrival(2, "b"), 2)).toMatchObject([{ type: "begin" }, { type: "record", ending: { reason: "late" } }]);
+  machine.handle({ type: "agent-phase-begun" }, 3);
+  expect(machine.handle(arrival(3, "c"), 4).map(({ type }) => type)).toContain("forward");
 });
 
 /** A shell without I/O: takes what is pending in any order, as networks do, and checks every promise on the way. */

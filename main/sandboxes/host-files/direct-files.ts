@@ -47,7 +47,9 @@ function freshFolder(parent: Place, path: string, owner: FileOwner, mode: number
   if (found?.isDirectory() && !quietly(() => renameSync(parent.at(name), parent.at(`${name}.left-${Date.now()}`)))) {
     // A mount point: it is emptied where it is.
     const folder = parent.folder(name);
-    if (folder === null || !emptied(folder)) return `${path} cannot be emptied`;
+    const done = folder !== null && emptied(folder);
+    folder?.close();
+    if (!done) return `${path} cannot be emptied`;
   }
   if (parent.look(name) === null && !quietly(() => makeFolder(parent, name, owner, mode))) return `${path} cannot be made`;
   const made = parent.folder(name);
@@ -61,7 +63,7 @@ function freshFolder(parent: Place, path: string, owner: FileOwner, mode: number
 }
 
 /**
- * Removes everything below, and closes the folder. What a folder holds is moved up before the folder is removed, so that no depth is too
+ * Removes everything below. What a folder holds is moved up before the folder is removed, so that no depth is too
  * deep for a path.
  */
 function emptied(top: Place): boolean {
@@ -87,8 +89,6 @@ function emptied(top: Place): boolean {
     }
   } catch {
     return false;
-  } finally {
-    top.close();
   }
 }
 
