@@ -25,6 +25,8 @@ const canDisplay = process.platform === "linux" && spawnSync("which", ["Xvfb"]).
 
 describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
   const data = temporaryData();
+  const appArguments = ["--no-sandbox", "--disable-gpu", ".", `--user-data-dir=${join(data.path, "window")}`, `--data=${data.path}`];
+  const appEnvironment = () => ({ ...definedEnvironment(), DISPLAY: display, OPENFORGE_NODE: process.execPath });
   let screen: ChildProcess;
   let app: ElectronApplication | undefined;
   let workbench: WorkbenchPage;
@@ -33,11 +35,7 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
     mkdirSync(shots, { recursive: true });
     screen = spawn("Xvfb", [display, "-screen", "0", "1440x900x24", "-nolisten", "tcp"], { stdio: "ignore" });
     await vi.waitUntil(() => existsSync(`/tmp/.X11-unix/X${display.slice(1)}`), { timeout: 10_000 });
-    app = await _electron.launch({
-      executablePath: binary ?? "",
-      args: ["--no-sandbox", "--disable-gpu", ".", `--user-data-dir=${join(data.path, "window")}`, `--data=${data.path}`],
-      env: { ...definedEnvironment(), DISPLAY: display, OPENFORGE_NODE: process.execPath },
-    });
+    app = await _electron.launch({ executablePath: binary ?? "", args: [...appArguments], env: appEnvironment() });
     workbench = new WorkbenchPage(await app.firstWindow());
     await workbench.page.waitForURL(/^http:\/\/127\.0\.0\.1/, { timeout: 30_000 });
     await workbench.ready();
@@ -60,6 +58,14 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
       .waitFor({ timeout: 120_000 });
     await workbench.screenshot(`${shots}/runs.png`);
     expect(workbench.complaints).toEqual([]);
+  });
+
+  test("opens the place that a link from another program names, in the window that is there", async () => {
+    const second = spawn(binary ?? "", [...appArguments, "openforge://train"], { env: appEnvironment(), stdio: "ignore" });
+    await workbench.tab("Train").waitFor({ timeout: 30_000 });
+    await vi.waitUntil(() => second.exitCode !== null, { timeout: 10_000 });
+    await workbench.screenshot(`${shots}/link.png`);
+    await workbench.show("Runs");
   });
 
   test("shows the same runs again after the service was killed", async () => {
