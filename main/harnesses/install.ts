@@ -19,7 +19,7 @@ export interface HarnessInstall {
   readonly manifestFolder: string;
   readonly target: string;
   readonly onProgress: (line: string) => void;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** Sandboxes are Linux boxes on this machine's processor. */
@@ -73,7 +73,7 @@ async function fetchInto(folder: string, work: HarnessInstall, install: Fetched)
       env,
       cwd: folder,
       onProgress: work.onProgress,
-      ...(work.signal === undefined ? {} : { signal: work.signal }),
+      signal: work.signal,
     });
 
   switch (install.kind) {

@@ -141,6 +141,20 @@ describe("a crate", () => {
     });
   });
 
+  test("is built on for those who still wait when one of them leaves", async () => {
+    const script = 'for word; do [ "$before" = --root ] && root=$word; before=$word; done; echo begun; sleep 1; mkdir -p "$root/bin"';
+    await withCargo(script, async (registry, cacheFolder) => {
+      const stop = new AbortController();
+      const leaving = registry.install("mine", (line) => line === "begun" && stop.abort(), stop.signal);
+      const heard: string[] = [];
+      const staying = registry.install("mine", (line) => heard.push(line));
+      await expect(leaving).rejects.toMatchObject({ exitCode: 130 });
+      expect(readdirSync((await staying).hostFolder)).toEqual(["bin"]);
+      expect(heard).toContain("begun");
+      expect(readdirSync(cacheFolder)).toHaveLength(1);
+    });
+  });
+
   test("that does not compile, or no Cargo, is said in one sentence", async () => {
     await withCargo("echo 'error: linker `cc` not found' >&2; echo 'error: failed to compile `mine`' >&2; exit 101", async (registry) => {
       await expect(registry.install("mine")).rejects.toThrow("Harness mine could not be installed: error: linker `cc` not found");

@@ -6,6 +6,7 @@ import type { HarnessMount } from "../sandboxes/index.ts";
 import { installFolder, installHarness } from "./install.ts";
 import type { HarnessManifest } from "./manifest.ts";
 import { requireManifest } from "./read-manifest.ts";
+import { type SharedInstall, shareInstall } from "./shared-install.ts";
 
 export interface HarnessRegistryOptions {
   /** Manifests that ship, `<folder>/<id>/manifest.yaml`. */
@@ -32,13 +33,16 @@ export interface HarnessRegistry {
   list(): Promise<readonly HarnessEntry[]>;
   /** The manifest of one harness; an unknown id or a faulty manifest is a WorkbenchError. */
   get(id: string): Promise<HarnessManifest>;
-  /** Makes the harness available for sandboxes of this architecture; installs at the first call, concurrent calls join. */
+  /**
+   * Makes the harness available for sandboxes of this architecture; installs at the first call. Concurrent calls join: a signal ends
+   * only its caller's waiting, and the install when nobody waits for it any more.
+   */
   install(id: string, onProgress?: (line: string) => void, signal?: AbortSignal): Promise<HarnessMount>;
 }
 
 /** Opens the catalogue; reads manifests anew at every call, so that an edited file counts at once. */
 export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistry {
-  const running = new Map<string, Promise<HarnessMount>>();
+  const running = new Map<string, SharedInstall<HarnessMount>>();
   const parsed: ParsedManifests = new Map();
 
   async function entries(): Promise<readonly HarnessEntry[]> {
@@ -79,15 +83,15 @@ export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistr
     async install(id, onProgress = () => undefined, signal) {
       const { manifest, folder } = await entry(id);
       const target = installFolder(options.cacheFolder, manifest);
+      const stopping = running.get(target);
+      if (stopping?.isStopping() === true) await stopping.settled;
       const joined = running.get(target);
-      if (joined !== undefined) return joined;
-      const work = installHarness({ manifest, manifestFolder: folder, target, onProgress, ...(signal === undefined ? {} : { signal }) });
-      running.set(target, work);
-      try {
-        return await work;
-      } finally {
-        running.delete(target);
-      }
+      if (joined !== undefined) return joined.join(onProgress, signal);
+      const subject = `Harness ${id} could not be installed`;
+      const shared = shareInstall(subject, (told, stop) => installHarness({ manifest, manifestFolder: folder, target, onProgress: told, signal: stop }));
+      running.set(target, shared);
+      void shared.settled.then(() => running.delete(target));
+      return shared.join(onProgress, signal);
     },
   };
 }

@@ -11,14 +11,14 @@ export interface InstallerRun {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly onProgress: (line: string) => void;
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 const keptLines = 40;
 
 /** Resolves when the installer ended well; rejects with a WorkbenchError otherwise. */
 export async function runInstaller(run: InstallerRun): Promise<void> {
-  const isCancelled = (): boolean => run.signal?.aborted === true;
+  const isCancelled = (): boolean => run.signal.aborted;
   if (isCancelled()) throw failure(run, "cancelled", []);
   // A group of its own: compilers and fetchers that it started must end with it.
   const child = spawn(run.command, run.args, {
@@ -28,7 +28,7 @@ export async function runInstaller(run: InstallerRun): Promise<void> {
     detached: true,
   });
   const cancel = (): void => endGroup(child.pid);
-  run.signal?.addEventListener("abort", cancel, { once: true });
+  run.signal.addEventListener("abort", cancel, { once: true });
   const last: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -42,7 +42,7 @@ export async function runInstaller(run: InstallerRun): Promise<void> {
     child.once("error", resolve);
     child.once("close", resolve);
   });
-  run.signal?.removeEventListener("abort", cancel);
+  run.signal.removeEventListener("abort", cancel);
   if (exit === 0) return;
   throw failure(run, isCancelled() ? "cancelled" : exit, last);
 }

@@ -49,7 +49,7 @@ test.skipIf(!ready)("a probe is kept with where, when and how it went; one of an
   for await (const _line of await harnesses.probe({ id: "react", sandbox: "local" }));
   const probe = await last();
   expect(probe).toMatchObject({ ok: true, capture: "ids+logprobs", sandbox: "local", extends: true, machine: expect.stringMatching(/\(linux /) });
-  expect(probe?.detail).toBe("2 chat calls arrived at /v1/chat/completions, streamed.");
+  expect(probe?.detail).toBe("2 chat calls arrived at /v1/chat/completions.");
   expect(Date.now() - (probe?.at ?? 0)).toBeLessThan(60_000);
   expect(workbench.store.experiments()).toEqual([]);
 });
