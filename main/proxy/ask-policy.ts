@@ -29,6 +29,7 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
       rolloutId,
       attempt: options.attempt,
       callIndex: entry.index,
+      ...(entry.said === null ? {} : { onSaid: entry.said.say }),
       ...(options.seed === undefined ? {} : { seed: options.seed }),
       labels: { dialect: entry.dialect.id, ...options.labels },
     },

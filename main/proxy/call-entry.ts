@@ -2,6 +2,7 @@
 
 import type { BlobHash, Conversation } from "../../engine/conversation/index.ts";
 import type { Dialect, Fault, ReplyShape } from "./dialects/dialect.ts";
+import type { SaidStream } from "./said-stream.ts";
 import type { PreparedPrompt } from "./token-in.ts";
 import type { UpstreamExchange } from "./upstreams/upstream.ts";
 
@@ -41,4 +42,6 @@ export interface CallEntry extends Arrival {
   /** Later prompts may quote its answer. */
   remembered: boolean;
   rendered: { readonly stream: boolean; readonly bytes: Uint8Array } | null;
+  /** Lets the answer go out as it is said; null = it goes out whole. */
+  readonly said: SaidStream | null;
 }

@@ -11,11 +11,13 @@ import type { CallMark, Ending, MachineCommand, MachineEvent, MachineTimer } fro
 import { type CallMachine, createCallMachine, defaultMachineSettings } from "./call-machine.ts";
 import { buildRecord } from "./call-record.ts";
 import type { Clock, PolicyWaitListener, SessionOptions, SessionStats } from "./contract.ts";
+import type { SaidPiece } from "./dialects/answer-writer.ts";
 import type { AnswerContext } from "./dialects/dialect.ts";
 import { brokenFault, faultOfEnding, refusalOf } from "./faults.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createPolicyWait } from "./policy-wait.ts";
 import { defaultRetryBudget } from "./retry-policy.ts";
+import { createSaidStream, type SaidStream } from "./said-stream.ts";
 import { createStats } from "./session-stats.ts";
 import type { TokenIn } from "./token-in.ts";
 import { showPlainMessage, showPlainTools } from "./tool-names.ts";
@@ -152,7 +154,20 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       exchange: null,
       rendered: null,
       remembered: false,
+      said: saidStreamOf(connection, id),
     });
+  }
+
+  /** Where the policy's words can go through as they come: nothing is built from its tokens, and no secret could come in pieces. */
+  function saidStreamOf(connection: number, call: string): SaidStream | null {
+    const listener = listeners.get(connection);
+    if (listener === undefined || !listener.arrival.reply.stream || tokenIn !== null || options.secrets.length > 0) return null;
+    const { exchange, arrival } = listener;
+    const context: AnswerContext = { callId: call, reply: arrival.reply, createdAt: Math.floor(arrival.startedAt / 1000) };
+    const journal = (piece: SaidPiece): void => {
+      store.appendEvent({ at: clock.now(), experimentId: null, rolloutId, type: "call.said", payload: JSON.stringify({ call, ...piece }) });
+    };
+    return createSaidStream({ exchange, writer: arrival.dialect.openAnswer(context), clock, journal });
   }
 
   function wait(timer: MachineTimer, ms: number): void {
@@ -167,7 +182,8 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     entry.askedAt ??= clock.now();
     policyWait.asked(index);
     askPolicy(entry, entry.conversation, options).then(
-      (result) => {
+      (told) => {
+        const result = entry.said?.settle(told) ?? told;
         policyWait.answered(index, result.queueMs ?? 0);
         dispatch({ type: "upstream-ended", call: index, ticket, result, hold: false });
       },
@@ -184,7 +200,9 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     const answer = answerOf(command.ending);
     const fault = faultOfEnding(command.ending);
     try {
-      entry.rendered = { stream: entry.reply.stream, bytes: render(entry, command.ending, entry.reply.stream) };
+      const { said } = entry;
+      const bytes = said?.hasBegun() === true ? Buffer.from(wholeOf(said, command.ending)) : render(entry, command.ending, entry.reply.stream);
+      entry.rendered = { stream: entry.reply.stream, bytes };
       const tokens = answer?.tokens;
       if (tokens !== undefined) placements ??= createPlacementIndex();
       const placement = tokens === undefined || placements === null ? null : placements.placeCall({ callId: entry.id, ...tokens });
@@ -249,6 +267,10 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     const entry = entries.get(index);
     if (listener === undefined || entry === undefined) return;
     const { exchange, arrival } = listener;
+    if (entry.said?.hasBegun() === true && entry.said.connection === connection) {
+      exchange.finish({ status: 200, contentType: "text/event-stream", body: restOf(entry.said, ending) });
+      return;
+    }
     const answer = answerOf(ending);
     const { stream } = arrival.reply;
     if (answer !== null) {
@@ -313,6 +335,19 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       closed = true;
     },
   };
+}
+
+/** Of a stream that has begun. A client that left got what had gone out, and no more. */
+function wholeOf(said: SaidStream, ending: Ending): string {
+  const hasLeft = ending.kind === "cancelled" && ending.reason === "client-gone";
+  return said.sent() + (hasLeft ? "" : restOf(said, ending));
+}
+
+function restOf(said: SaidStream, ending: Ending): string {
+  const answer = answerOf(ending);
+  if (answer !== null) return said.finish(answer);
+  const fault = faultOfEnding(ending);
+  return fault === null ? "" : said.fail(fault);
 }
 
 function answerOf(ending: Ending): Answer | null {

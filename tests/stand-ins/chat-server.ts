@@ -9,6 +9,8 @@ export type Behaviour =
   | { readonly do: "say"; readonly text: string; readonly delayMs?: number }
   | { readonly do: "body"; readonly body: string; readonly contentType?: string }
   | { readonly do: "refuse"; readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  /** Pieces of text as a stream, with a moment between them; then it ends as it should, is cut, or goes on for ever. */
+  | { readonly do: "stream"; readonly pieces: readonly string[]; readonly ending: "end" | "cut" | "hang"; readonly everyMs?: number }
   | { readonly do: "cut" }
   | { readonly do: "hang" };
 
@@ -66,12 +68,35 @@ function act(behaviour: Behaviour, request: IncomingMessage, response: ServerRes
       response.writeHead(behaviour.status, { "content-type": "application/json", ...behaviour.headers });
       response.end(behaviour.body ?? '{"error":{"message":"no"}}');
       return;
+    case "stream":
+      stream(behaviour, request, response);
+      return;
     case "cut":
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"choices":[', () => request.socket.destroy());
       return;
     case "hang":
   }
+}
+
+async function stream(
+  { pieces, ending, everyMs = 40 }: Extract<Behaviour, { do: "stream" }>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const write = (value: unknown): unknown => response.write(`data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`);
+  const chunk = (delta: object, finish: string | null = null) => ({ model: "stand-in", choices: [{ index: 0, delta, finish_reason: finish }] });
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const content of pieces) {
+    write(chunk({ content }));
+    await new Promise((done) => setTimeout(done, everyMs));
+  }
+  if (ending === "cut") request.socket.destroy();
+  if (ending !== "end") return;
+  write(chunk({}, "stop"));
+  write({ choices: [], usage: { prompt_tokens: 11, completion_tokens: pieces.length } });
+  write("[DONE]");
+  response.end();
 }
 
 function completion(text: string) {

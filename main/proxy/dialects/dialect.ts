@@ -1,5 +1,6 @@
 /** What every dialect offers the proxy: reading a request, writing an answer or an error in its own form. No I/O. */
 import type { Answer, BlobHash, Conversation } from "../../../engine/conversation/index.ts";
+import type { AnswerWriter } from "./answer-writer.ts";
 import type { Mark, RequestBody } from "./request-body.ts";
 
 export type DialectId = "chat" | "responses" | "messages" | "gemini";
@@ -63,6 +64,8 @@ export interface Dialect {
   answerBody(answer: Answer, context: AnswerContext): string;
   /** The whole stream as text; it has passed the dialect's own state machine. */
   answerStream(answer: Answer, context: AnswerContext): string;
+  /** The same stream, written while the answer is being sampled. */
+  openAnswer(context: AnswerContext): AnswerWriter;
   errorBody(fault: Fault): string;
   /** An error after the stream's headers went out; ends the stream. */
   errorStream(fault: Fault, context: AnswerContext): string;

@@ -14,7 +14,7 @@ export interface Exchange {
   isGone(): boolean;
   openStream(): void;
   comment(): void;
-  /** Events of an open stream, before its last. */
+  /** Events of a stream, before its last; opens it. */
   send(events: string): void;
   /** Ends the reply. In an open stream, status and headers are as they were and only the body counts. */
   finish(reply: Reply): void;
@@ -66,7 +66,9 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
       if (!response.destroyed) response.write(sseComment("keepalive"));
     },
     send(events) {
-      if (!response.destroyed) response.write(events);
+      if (response.destroyed) return;
+      if (!response.headersSent) response.writeHead(200, streamHeaders);
+      response.write(events);
     },
     finish(reply) {
       if (response.destroyed || response.writableEnded) return;

@@ -1,6 +1,7 @@
 /** One Chat Completions call to a server, with the answer's share of the window made smaller when the server says it is too large. */
 import type { Answer } from "../../../engine/conversation/index.ts";
 import type { Completion } from "../dialects/chat/completion.ts";
+import { saidInChunk } from "../dialects/chat/stream-reader.ts";
 import type { MediaStore } from "../dialects/dialect.ts";
 import { answerOfServer, readServerAnswer } from "./chat-answer.ts";
 import { chatRequestMembers, jsonObject, type Members } from "./chat-request.ts";
@@ -15,6 +16,8 @@ export interface ChatCallOptions {
   readonly rules: MessageRules;
   /** Further members of the request's JSON object. */
   readonly ask: Members;
+  /** Where the request wants to be told what is said, the server is asked to stream. */
+  readonly streams?: boolean;
 }
 
 export type ChatCall =
@@ -35,6 +38,11 @@ function withLimitName(members: Members, server: InferenceServer): Members {
   return newerLimits.has(server) ? new Map([...members].map(([name, value]) => [name === olderName ? newerName : name, value])) : members;
 }
 
+const askForStream: Members = new Map([
+  ["stream", "true"],
+  ["stream_options", '{"include_usage":true}'],
+]);
+
 export async function callChat(request: UpstreamRequest, options: ChatCallOptions, signal: AbortSignal): Promise<ChatCall> {
   const { server } = options;
   const model = await server.model(signal);
@@ -45,12 +53,16 @@ export async function callChat(request: UpstreamRequest, options: ChatCallOption
   const notes = [...encoded.notes];
   let asWritten = encoded.asWritten && options.ask.size === 0;
   let maxTokens = request.conversation.sampling.maxTokens;
+  const onSaid = options.streams === true ? request.onSaid : undefined;
+  const onEvent = onSaid === undefined ? undefined : (data: string): void => saidInChunk(data).forEach(onSaid);
   const send = async (members: Members): Promise<ServerReply> => {
-    const all: Members = new Map([["model", JSON.stringify(model.model)], ["stream", "false"], ...members, ...options.ask]);
-    const reply = await server.post("/v1/chat/completions", jsonObject(withLimitName(all, server)), signal);
+    const streaming: Members = onSaid === undefined ? new Map([["stream", "false"]]) : askForStream;
+    const all: Members = new Map([["model", JSON.stringify(model.model)], ...streaming, ...members, ...options.ask]);
+    const post = (): Promise<ServerReply> => server.post("/v1/chat/completions", jsonObject(withLimitName(all, server)), signal, onEvent);
+    const reply = await post();
     if (reply.ok || newerLimits.has(server) || !all.has(olderName) || !reply.failure.message.includes(newerName)) return reply;
     newerLimits.add(server);
-    return server.post("/v1/chat/completions", jsonObject(withLimitName(all, server)), signal);
+    return post();
   };
   let reply = await send(encoded.members);
   const overflow = reply.ok || reply.failure.kind !== "context-overflow" ? null : readOverflow(reply.failure.message);

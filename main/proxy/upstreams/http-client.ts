@@ -20,6 +20,8 @@ interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Bytes of a stream of events as they come, of an answer that is no refusal. */
+  readonly onEvents?: (bytes: Uint8Array) => void;
 }
 
 /** Servers commonly close an idle connection after 5 s. */
@@ -102,7 +104,10 @@ function attempt(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSign
         onResponseData(current, chunk) {
           size += chunk.length;
           if (size > answerLimitBytes) current.abort(new Error(`it is larger than ${answerLimitBytes / 1024 / 1024} MiB`));
-          else chunks.push(chunk);
+          else {
+            chunks.push(chunk);
+            if (head !== null && head.status < 300 && head.contentType.startsWith("text/event-stream")) request.onEvents?.(chunk);
+          }
         },
         onResponseEnd() {
           if (head === null) done({ ok: false, message: "the answer had no head" });

@@ -15,7 +15,7 @@ export function createOpenAiCompatible(definition: DefinitionOf<"openai-compatib
     contextWindow: null,
     tokenizerFolder: null,
     async complete(request, signal) {
-      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: new Map() }, signal);
+      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: new Map(), streams: true }, signal);
       return call.ok ? { ok: true, answer: call.answer, exchange: call.exchange, notes: call.notes } : call;
     },
     async close() {

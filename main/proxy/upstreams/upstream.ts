@@ -1,5 +1,6 @@
 /** The one contract between the proxy and whatever answers model calls. */
 import type { Answer, CaptureLevel, Conversation } from "../../../engine/conversation/index.ts";
+import type { SaidPiece } from "../dialects/answer-writer.ts";
 import type { UpstreamDefinition } from "./definition.ts";
 
 export interface UpstreamRequest {
@@ -19,6 +20,8 @@ export interface UpstreamRequest {
   readonly seed?: number;
   /** Called when sampling begins, where the upstream can tell; what it returns is called with each id as it is drawn, those that end the answer included. */
   readonly follow?: (begun: { readonly reasoningOpened: boolean }) => (id: number) => void;
+  /** Called with what the policy says as it says it, where the server streams; in the end the answer begins with it. */
+  readonly onSaid?: (piece: SaidPiece) => void;
   /** For scripted rules: which dialect asked, for which harness and task. */
   readonly labels: { readonly dialect: string; readonly harness?: string; readonly task?: string };
 }

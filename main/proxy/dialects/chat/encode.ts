@@ -2,6 +2,7 @@
 import type { Answer, FinishReason, ToolCall, Usage } from "../../../../engine/conversation/index.ts";
 import { sseText } from "../../streams/sse.ts";
 import { answerText } from "../answer-text.ts";
+import { type AnswerWriter, createAnswerWriter, deltasOf, nothingSaid, type Said } from "../answer-writer.ts";
 import type { AnswerContext, Fault } from "../dialect.ts";
 import { openAiErrorBody } from "../dialect.ts";
 import { type ChatChunk, type ChatDelta, checkChatStream } from "./stream-grammar.ts";
@@ -33,12 +34,32 @@ export function chatAnswerBody(answer: Answer, context: AnswerContext): string {
 }
 
 export function chatAnswerStream(answer: Answer, context: AnswerContext): string {
-  const chunks = chatChunks(answer, context);
-  checkChatStream(chunks, { includeUsage: context.reply.includeUsage });
-  return `${chunks.map((chunk) => sseText({ event: "", data: JSON.stringify(chunk) })).join("")}${sseText({ event: "", data: "[DONE]" })}`;
+  return streamEvents(answer, context, nothingSaid, true).map(eventText).join("");
 }
 
-function chatChunks(answer: Answer, context: AnswerContext): readonly ChatChunk[] {
+export function openChatAnswer(context: AnswerContext): AnswerWriter {
+  return createAnswerWriter<ChatChunk | "[DONE]">({
+    events: (answer, said, whole) => streamEvents(answer, context, said, whole),
+    isDelta(event) {
+      const delta = event === "[DONE]" ? undefined : event.choices[0]?.delta;
+      return delta?.role === undefined && (delta?.content ?? delta?.reasoning_content) !== undefined;
+    },
+    text: eventText,
+    fail: chatErrorStream,
+  });
+}
+
+function streamEvents(answer: Answer, context: AnswerContext, said: Said, whole: boolean): readonly (ChatChunk | "[DONE]")[] {
+  const chunks = chatChunks(answer, context, said);
+  if (whole) checkChatStream(chunks, { includeUsage: context.reply.includeUsage });
+  return [...chunks, "[DONE]"];
+}
+
+function eventText(event: ChatChunk | "[DONE]"): string {
+  return sseText({ event: "", data: event === "[DONE]" ? event : JSON.stringify(event) });
+}
+
+function chatChunks(answer: Answer, context: AnswerContext, said: Said): readonly ChatChunk[] {
   const { reasoning, toolCalls } = answer.message;
   const text = answerText(answer.message.content);
   const head = {
@@ -49,8 +70,8 @@ function chatChunks(answer: Answer, context: AnswerContext): readonly ChatChunk[
   } as const;
   const chunk = (delta: ChatDelta, finish: string | null = null): ChatChunk => ({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] });
   const chunks = [chunk({ role: "assistant", content: "" })];
-  if (reasoning !== undefined && reasoning !== "") chunks.push(chunk({ reasoning_content: reasoning }));
-  if (text !== "") chunks.push(chunk({ content: text }));
+  for (const piece of deltasOf(reasoning ?? "", said.reasoning)) chunks.push(chunk({ reasoning_content: piece }));
+  for (const piece of deltasOf(text, said.text)) chunks.push(chunk({ content: piece }));
   toolCalls.forEach((call, index) => {
     chunks.push(chunk({ tool_calls: [{ index, ...openingJson(call) }] }));
     const piece = call.kind === "custom" ? { custom: { input: call.arguments } } : { function: { arguments: call.arguments } };

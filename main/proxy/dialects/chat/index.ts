@@ -3,7 +3,7 @@ import { readSse } from "../../streams/sse.ts";
 import { type Dialect, openAiErrorBody } from "../dialect.ts";
 import { completionSchema, readCompletion } from "./completion.ts";
 import { decodeChat } from "./decode.ts";
-import { chatAnswerBody, chatAnswerStream, chatErrorStream } from "./encode.ts";
+import { chatAnswerBody, chatAnswerStream, chatErrorStream, openChatAnswer } from "./encode.ts";
 import { createChatStreamReader } from "./stream-reader.ts";
 
 export const chatDialect: Dialect = {
@@ -12,6 +12,7 @@ export const chatDialect: Dialect = {
   decode: decodeChat,
   answerBody: chatAnswerBody,
   answerStream: chatAnswerStream,
+  openAnswer: openChatAnswer,
   errorBody: openAiErrorBody,
   errorStream: chatErrorStream,
   readAnswer: readChatAnswer,

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { FinishReason, ToolCall, Usage } from "../../../../engine/conversation/index.ts";
+import type { SaidPiece } from "../answer-writer.ts";
 
 const delta = z.looseObject({
   content: z.string().nullish(),
@@ -33,6 +34,22 @@ const chunkSchema = z.looseObject({
   usage: usageSchema.nullish(),
   error: z.unknown().optional(),
 });
+
+/** Text and reasoning in one event's data; nothing when it is no chunk, which the reader of the whole will say. */
+export function saidInChunk(data: string): readonly SaidPiece[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(data);
+  } catch {
+    return [];
+  }
+  const said = chunkSchema.safeParse(json).data?.choices?.[0]?.delta;
+  const pieces: readonly SaidPiece[] = [
+    { kind: "reasoning", text: said?.reasoning_content ?? said?.reasoning ?? "" },
+    { kind: "text", text: said?.content ?? "" },
+  ];
+  return pieces.filter(({ text }) => text !== "");
+}
 
 export interface StreamedAnswer {
   readonly text: string;

@@ -2,6 +2,7 @@
 import type { Answer, FinishReason, ToolCall } from "../../../../engine/conversation/index.ts";
 import { sseText } from "../../streams/sse.ts";
 import { answerText } from "../answer-text.ts";
+import { type AnswerWriter, createAnswerWriter, deltasOf, nothingSaid, type Said } from "../answer-writer.ts";
 import type { AnswerContext, Fault } from "../dialect.ts";
 import { sealReasoning } from "../sealed-reasoning.ts";
 
@@ -19,8 +20,33 @@ export function geminiAnswerBody(answer: Answer, context: AnswerContext): string
 
 /** One chunk a part; the last one ends the answer. There is no other end: the connection just closes. */
 export function geminiAnswerStream(answer: Answer, context: AnswerContext): string {
-  const parts = answerParts(answer);
-  return parts.map((part, index) => sseText({ event: "", data: chunkText([part], context, index === parts.length - 1 ? answer : null) })).join("");
+  return streamEvents(answer, nothingSaid)
+    .map((event) => eventText(event, context))
+    .join("");
+}
+
+export function openGeminiAnswer(context: AnswerContext): AnswerWriter {
+  return createAnswerWriter<StreamedPart>({
+    events: streamEvents,
+    isDelta: ({ ending }) => ending === null,
+    text: (event) => eventText(event, context),
+    fail: geminiErrorStream,
+  });
+}
+
+interface StreamedPart {
+  readonly part: string;
+  /** The answer that it ends. */
+  readonly ending: Answer | null;
+}
+
+function streamEvents(answer: Answer, said: Said): readonly StreamedPart[] {
+  const parts = answerParts(answer, said);
+  return parts.map((part, index) => ({ part, ending: index === parts.length - 1 ? answer : null }));
+}
+
+function eventText({ part, ending }: StreamedPart, context: AnswerContext): string {
+  return sseText({ event: "", data: chunkText([part], context, ending) });
 }
 
 export function geminiErrorBody(fault: Fault): string {
@@ -32,12 +58,15 @@ export function geminiErrorStream(fault: Fault): string {
 }
 
 /** Parts as JSON texts: the arguments of a call stand in them as they were written. Never none: clients take that for a broken answer. */
-function answerParts({ message }: Answer): readonly string[] {
+function answerParts({ message }: Answer, said: Said = nothingSaid): readonly string[] {
   const { reasoning = "", toolCalls } = message;
   const text = answerText(message.content);
   const parts: string[] = [];
-  if (reasoning !== "") parts.push(JSON.stringify({ text: reasoning, thought: true }));
-  if (text !== "" || toolCalls.length === 0) parts.push(JSON.stringify({ text }));
+  for (const piece of deltasOf(reasoning, said.reasoning)) parts.push(JSON.stringify({ text: piece, thought: true }));
+  for (const piece of deltasOf(text, said.text)) parts.push(JSON.stringify({ text: piece }));
+  // What was said is out already: something must be left to carry the end.
+  const isSaid = said.text.length + said.reasoning.length > 0;
+  if (toolCalls.length === 0 && (text === "" || isSaid)) parts.push(JSON.stringify({ text: "" }));
   toolCalls.forEach((call, index) => {
     // Clients do not send shown thoughts back, but they do send this.
     const signature = index === 0 && reasoning !== "" ? `,"thoughtSignature":${JSON.stringify(sealReasoning(reasoning))}` : "";

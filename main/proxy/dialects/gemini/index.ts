@@ -1,6 +1,6 @@
 import type { Dialect } from "../dialect.ts";
 import { decodeGemini } from "./decode.ts";
-import { geminiAnswerBody, geminiAnswerStream, geminiErrorBody, geminiErrorStream } from "./encode.ts";
+import { geminiAnswerBody, geminiAnswerStream, geminiErrorBody, geminiErrorStream, openGeminiAnswer } from "./encode.ts";
 import { readGeminiAnswer } from "./read-answer.ts";
 
 export const geminiDialect: Dialect = {
@@ -9,6 +9,7 @@ export const geminiDialect: Dialect = {
   decode: decodeGemini,
   answerBody: geminiAnswerBody,
   answerStream: geminiAnswerStream,
+  openAnswer: openGeminiAnswer,
   errorBody: geminiErrorBody,
   errorStream: geminiErrorStream,
   readAnswer: readGeminiAnswer,

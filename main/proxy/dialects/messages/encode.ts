@@ -1,6 +1,7 @@
 /** An answer as Messages writes it: one JSON body, or the events of a stream. */
 import type { Answer } from "../../../../engine/conversation/index.ts";
 import { sseText } from "../../streams/sse.ts";
+import { type AnswerWriter, createAnswerWriter, deltasOf, nothingSaid, type Said } from "../answer-writer.ts";
 import type { AnswerContext, Fault } from "../dialect.ts";
 import { type AnswerBlock, answerBlocks, blockText, messagesUsage, stopReasons } from "./blocks.ts";
 import { checkMessagesStream, type MessagesEvent } from "./stream-grammar.ts";
@@ -12,13 +13,28 @@ export function messagesAnswerBody(answer: Answer, context: AnswerContext): stri
 }
 
 export function messagesAnswerStream(answer: Answer, context: AnswerContext): string {
+  return streamEvents(answer, context, nothingSaid, true).map(eventText).join("");
+}
+
+export function openMessagesAnswer(context: AnswerContext): AnswerWriter {
+  return createAnswerWriter<MessagesEvent>({
+    events: (answer, said, whole) => streamEvents(answer, context, said, whole),
+    isDelta: ({ delta }) => delta?.type === "text_delta" || delta?.type === "thinking_delta",
+    text: eventText,
+    fail: messagesErrorStream,
+  });
+}
+
+function streamEvents(answer: Answer, context: AnswerContext, said: Said, whole: boolean): readonly MessagesEvent[] {
   const usage = messagesUsage(answer.usage);
-  return eventText([
+  const events: MessagesEvent[] = [
     messageStart(context, { ...usage, output_tokens: 0 }),
-    ...answerBlocks(answer).flatMap(blockEvents),
+    ...answerBlocks(answer).flatMap((block, index) => blockEvents(block, index, said)),
     { type: "message_delta", delta: { stop_reason: stopReasons[answer.finishReason], stop_sequence: null }, usage },
     { type: "message_stop" },
-  ]);
+  ];
+  if (whole) checkMessagesStream(events);
+  return events;
 }
 
 export function messagesErrorBody(fault: Fault): string {
@@ -30,9 +46,8 @@ export function messagesErrorStream(fault: Fault): string {
   return sseText({ event: "error", data: messagesErrorBody(fault) });
 }
 
-function eventText(events: readonly MessagesEvent[]): string {
-  checkMessagesStream(events);
-  return events.map((event) => sseText({ event: event.type, data: JSON.stringify(event) })).join("");
+function eventText(event: MessagesEvent): string {
+  return sseText({ event: event.type, data: JSON.stringify(event) });
 }
 
 function messageStart(context: AnswerContext, usage: ReturnType<typeof messagesUsage>): MessagesEvent {
@@ -43,7 +58,7 @@ function messageStart(context: AnswerContext, usage: ReturnType<typeof messagesU
   };
 }
 
-function blockEvents(block: AnswerBlock, index: number): readonly MessagesEvent[] {
+function blockEvents(block: AnswerBlock, index: number, said: Said): readonly MessagesEvent[] {
   const delta = (body: MessagesEvent["delta"]): MessagesEvent => ({ type: "content_block_delta", index, delta: body });
   const around = (opened: MessagesEvent["content_block"], deltas: readonly MessagesEvent[]): readonly MessagesEvent[] => [
     { type: "content_block_start", index, content_block: opened },
@@ -53,11 +68,14 @@ function blockEvents(block: AnswerBlock, index: number): readonly MessagesEvent[
   switch (block.type) {
     case "thinking":
       return around({ type: "thinking", thinking: "", signature: "" }, [
-        delta({ type: "thinking_delta", thinking: block.thinking }),
+        ...deltasOf(block.thinking, said.reasoning).map((thinking) => delta({ type: "thinking_delta", thinking })),
         delta({ type: "signature_delta", signature: block.signature }),
       ]);
     case "text":
-      return around({ type: "text", text: "" }, block.text === "" ? [] : [delta({ type: "text_delta", text: block.text })]);
+      return around(
+        { type: "text", text: "" },
+        deltasOf(block.text, said.text).map((text) => delta({ type: "text_delta", text })),
+      );
     case "tool_use":
       return around({ type: "tool_use", id: block.id, name: block.name, input: {} }, [
         delta({ type: "input_json_delta", partial_json: block.input }),

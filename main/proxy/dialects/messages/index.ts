@@ -1,6 +1,6 @@
 import type { Dialect } from "../dialect.ts";
 import { decodeMessages } from "./decode.ts";
-import { messagesAnswerBody, messagesAnswerStream, messagesErrorBody, messagesErrorStream } from "./encode.ts";
+import { messagesAnswerBody, messagesAnswerStream, messagesErrorBody, messagesErrorStream, openMessagesAnswer } from "./encode.ts";
 import { readMessagesAnswer } from "./read-answer.ts";
 
 export const messagesDialect: Dialect = {
@@ -9,6 +9,7 @@ export const messagesDialect: Dialect = {
   decode: decodeMessages,
   answerBody: messagesAnswerBody,
   answerStream: messagesAnswerStream,
+  openAnswer: openMessagesAnswer,
   errorBody: messagesErrorBody,
   errorStream: messagesErrorStream,
   readAnswer: readMessagesAnswer,

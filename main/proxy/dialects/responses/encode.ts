@@ -1,6 +1,7 @@
 /** An answer as Responses writes it: one JSON body, or the events of a stream. */
 import type { Answer, Usage } from "../../../../engine/conversation/index.ts";
 import { sseText } from "../../streams/sse.ts";
+import { type AnswerWriter, createAnswerWriter, deltasOf, nothingSaid, type Said } from "../answer-writer.ts";
 import type { AnswerContext, Fault } from "../dialect.ts";
 import { type OutputItem, openedItem, outputItems } from "./items.ts";
 import { checkResponsesStream, type ResponsesEvent } from "./stream-grammar.ts";
@@ -12,34 +13,55 @@ export function responsesAnswerBody(answer: Answer, context: AnswerContext): str
 }
 
 export function responsesAnswerStream(answer: Answer, context: AnswerContext): string {
+  return streamEvents(answer, context, nothingSaid, true).map(eventText).join("");
+}
+
+export function openResponsesAnswer(context: AnswerContext): AnswerWriter {
+  return createAnswerWriter<EventBody>({
+    events: (answer, said, whole) => streamEvents(answer, context, said, whole),
+    isDelta: ({ type }) => type === "response.output_text.delta" || type === "response.reasoning_text.delta",
+    text: eventText,
+    fail: (fault, index) => eventText({ type: "response.failed", response: failedResponse(fault, context) }, index),
+  });
+}
+
+function streamEvents(answer: Answer, context: AnswerContext, said: Said, whole: boolean): readonly EventBody[] {
   const items = outputItems(answer, context);
   const opened = responseJson(context, { status: "in_progress", output: [] });
   const response = endedResponse(answer, context, items);
   const bodies: EventBody[] = [
     { type: "response.created", response: opened },
     { type: "response.in_progress", response: opened },
-    ...items.flatMap(itemEvents),
+    ...items.flatMap((item, index) => itemEvents(item, index, said)),
     { type: response.status === "completed" ? "response.completed" : "response.incomplete", response },
   ];
-  return eventText(bodies);
+  if (whole) checkResponsesStream(bodies.map(numbered));
+  return bodies;
 }
 
 export function responsesErrorStream(fault: Fault, context: AnswerContext): string {
   const opened = responseJson(context, { status: "in_progress", output: [] });
-  const response = responseJson(context, { status: "failed", output: [], error: { code: fault.code, message: fault.message } });
-  return eventText([
+  const bodies: EventBody[] = [
     { type: "response.created", response: opened },
-    { type: "response.failed", response },
-  ]);
+    { type: "response.failed", response: failedResponse(fault, context) },
+  ];
+  checkResponsesStream(bodies.map(numbered));
+  return bodies.map(eventText).join("");
 }
 
-function eventText(bodies: readonly EventBody[]): string {
-  const events: ResponsesEvent[] = bodies.map((body, sequence) => ({ ...body, sequence_number: sequence }));
-  checkResponsesStream(events);
-  return events.map((event) => sseText({ event: event.type, data: JSON.stringify(event) })).join("");
+function failedResponse(fault: Fault, context: AnswerContext) {
+  return responseJson(context, { status: "failed", output: [], error: { code: fault.code, message: fault.message } });
 }
 
-function itemEvents(item: OutputItem, index: number): readonly EventBody[] {
+function numbered(body: EventBody, index: number): ResponsesEvent {
+  return { ...body, sequence_number: index };
+}
+
+function eventText(body: EventBody, index: number): string {
+  return sseText({ event: body.type, data: JSON.stringify(numbered(body, index)) });
+}
+
+function itemEvents(item: OutputItem, index: number, said: Said): readonly EventBody[] {
   const place = { item_id: item.id, output_index: index };
   const around = (inner: readonly EventBody[]): readonly EventBody[] => [
     { type: "response.output_item.added", output_index: index, item: openedItem(item) },
@@ -55,7 +77,7 @@ function itemEvents(item: OutputItem, index: number): readonly EventBody[] {
           const at = { ...place, content_index: contentIndex };
           return [
             { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
-            ...(part.text === "" ? [] : [{ type: `${kind}.delta`, ...at, delta: part.text }]),
+            ...deltasOf(part.text, item.type === "message" ? said.text : said.reasoning).map((delta) => ({ type: `${kind}.delta`, ...at, delta })),
             { type: `${kind}.done`, ...at, text: part.text },
             { type: "response.content_part.done", ...at, part },
           ];

@@ -3,7 +3,7 @@ import type { Answer, AssistantMessage, FinishReason, ToolCall } from "../../../
 import { readSse } from "../../streams/sse.ts";
 import { type Dialect, openAiErrorBody } from "../dialect.ts";
 import { decodeResponses } from "./decode.ts";
-import { responsesAnswerBody, responsesAnswerStream, responsesErrorStream } from "./encode.ts";
+import { openResponsesAnswer, responsesAnswerBody, responsesAnswerStream, responsesErrorStream } from "./encode.ts";
 
 export const responsesDialect: Dialect = {
   id: "responses",
@@ -11,6 +11,7 @@ export const responsesDialect: Dialect = {
   decode: decodeResponses,
   answerBody: responsesAnswerBody,
   answerStream: responsesAnswerStream,
+  openAnswer: openResponsesAnswer,
   errorBody: openAiErrorBody,
   errorStream: responsesErrorStream,
   readAnswer: readResponsesAnswer,
