@@ -68,7 +68,7 @@ interval_sec = 0.1
 
 const grow = 'echo "$(cat /app/seed.txt) grown" > /app/tree.txt; echo kept > /logs/artifacts/note.txt';
 const pick =
-  'ls -A /tests /logs/agent /logs/artifacts > /app/seen.txt; cp /app/seen.txt /logs/artifacts/; echo "$(cat /app/tree.txt) bears $(cat /app/ready)" > /app/fruit.txt';
+  'ls -A /tests /logs/artifacts > /app/seen.txt; grep -ls PLANT: /logs/agent/* >> /app/seen.txt; cp /app/seen.txt /logs/artifacts/; echo "$(cat /app/tree.txt) bears $(cat /app/ready)" > /app/fruit.txt';
 
 /** A policy that knows, by the instruction, which step it is in. */
 function policy(name: string, rules: Readonly<Record<string, string>>): string {
@@ -121,7 +121,7 @@ describe.each(kinds)("in the %s sandbox", (kind) => {
     expect(text(rollout, "steps/plant/app/tree.txt")).toBe("seed grown\n");
     expect(text(rollout, "steps/plant/logs/artifacts/note.txt")).toBe("kept\n");
     expect(text(rollout, "steps/harvest/logs/artifacts/note.txt")).toBeNull();
-    expect(text(rollout, "steps/harvest/logs/artifacts/seen.txt")).toBe("/logs/agent:\n\n/logs/artifacts:\n\n/tests:\n");
+    expect(text(rollout, "steps/harvest/logs/artifacts/seen.txt")).toBe("/logs/artifacts:\n\n/tests:\n");
     expect(text(rollout, "steps/harvest/reward.txt")).toBe("1\n");
   });
 
