@@ -20,11 +20,12 @@ type Memory = z.infer<typeof memorySchema> & { readonly at: number };
 export async function benchmark(note: (line: string) => void): Promise<readonly BenchmarkRow[]> {
   const minutes = Number(process.env.OPENFORGE_LOAD_MINUTES ?? 10);
   if (!(minutes > 0)) throw new Error("OPENFORGE_LOAD_MINUTES is a number above 0, for example 2.");
+  note(`rollouts of ${callsARollout} calls, streamed and not, a policy of ${policyMs} ms, ${directStreams} more streams straight to the policy`);
   const policy = await startPolicy(policyMs, 0.4);
   const proxy = await startProxyUnderLoad(policy);
   try {
     const result = await measure(proxy, policy.target.port, minutes * 60, note);
-    return rowsOf(result, `${streams} streams for ${minutes} minutes, rollouts of ${callsARollout} calls, a policy of ${policyMs} ms`);
+    return rowsOf(result, `${streams} streams, ${minutes} min`);
   } finally {
     await proxy.stop();
     await policy.stop();
