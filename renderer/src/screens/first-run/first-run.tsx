@@ -145,7 +145,7 @@ export function FirstRun() {
             </Ready>
             <div className="mt-2.5 flex gap-2">
               <Button small onClick={run("policy.add")}>
-                Add an endpoint…
+                Add a policy…
               </Button>
               <Button small look="ghost" glyph="refresh" onClick={requestCheckAgain}>
                 Check again
@@ -158,6 +158,8 @@ export function FirstRun() {
               <Next glyph="train" command="train.new" title="Train a policy of your own" about="from a run file" />
               <Next glyph="plus" command="experiment.new" title="Plan an experiment" about="tasks, harnesses and a policy of your choice" />
               <Next glyph="tasks" command="task.new" title="Write a task" about="instruction, verifier, gold solution" />
+              <Next glyph="link" command="attach.start" title="Attach a program" about="record an agent that runs outside any sandbox" />
+              <Next glyph="download" command="recordings.import" title="Import recordings" about="Harbor jobs, Inspect logs, ATIF documents" />
               <Next glyph="harness" command="screen.harnesses" title="Install a harness" about="and probe whether its calls arrive" />
               <Next glyph="keyboard" command="keys.show" title="Keys" about="every command, one page" />
             </ul>
