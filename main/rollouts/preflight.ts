@@ -5,7 +5,7 @@ import type { ExperimentSpec } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
-import { checkTask, networksOf, runsOf, type Task } from "../tasks/index.ts";
+import { checkTask, type McpServer, networksOf, runsOf, type Task } from "../tasks/index.ts";
 
 /** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
 export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
@@ -45,8 +45,6 @@ type RefusingProvider = Pick<SandboxProvider, "kind" | "isolates">;
  */
 export function refusalOf(task: Task, provider: RefusingProvider, harnesses: readonly HarnessManifest[]): WorkbenchError | null {
   const { kind } = provider;
-  if (task.environment.compose)
-    return new WorkbenchError("task", `The task ${task.name} needs several containers, which cannot be run.`, "Use a task with a Dockerfile.");
   if (task.environment.os === "windows")
     return new WorkbenchError("task", `The task ${task.name} needs Windows, which cannot be run.`, "Use a task for Linux.");
   const { gpus, tpu } = task.environment;
@@ -56,16 +54,16 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
       `The task ${task.name} asks for ${tpu ? "a TPU" : `${gpus} GPU${gpus === 1 ? "" : "s"}`}, which sandboxes do not give.`,
       "Take gpus and tpu out of task.toml if it can do without, or use another task.",
     );
-  const network = kind === "local" ? networksOf(task).find(({ mode }) => mode !== "no-network") : undefined;
-  if (network !== undefined) {
-    const mode = network.declared ? `asks for the network mode ${network.mode}` : "names no network mode, which means public";
+  const refusal = composeRefusal(task, kind) ?? (kind === "local" ? networkRefusal(task, provider.isolates) : null);
+  if (refusal !== null) return refusal;
+  const distant = distantServer(task);
+  if (distant !== null)
     return new WorkbenchError(
-      "unavailable",
-      `The task ${task.name} ${mode}; a local sandbox has no network.`,
-      'Use --sandbox docker, or set network_mode = "no-network".',
+      "task",
+      `The task ${task.name} has no network, and its MCP server ${distant.name} is at ${distant.url}, which is not in the sandbox.`,
+      "Give the task a network mode that reaches it, or a server over stdio.",
       { cause: "egress-denied" },
     );
-  }
   const [only, ...others] = harnesses;
   if (only !== undefined && others.length === 0) {
     const of = `the task ${task.name}`;
@@ -73,6 +71,40 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
     if (refusal !== null) return refusal;
   }
   return provider.isolates ? null : refusalWithoutIsolation(task, harnesses);
+}
+
+function composeRefusal(task: Task, kind: RefusingProvider["kind"]): WorkbenchError | null {
+  const { compose, composeProblem } = task.environment;
+  const beside = runsOf(task).some(({ part }) => part.verifier.box !== null && part.verifier.box.composeFolder !== null);
+  if (kind === "local" && (compose || beside)) {
+    return new WorkbenchError("unavailable", `The task ${task.name} brings a compose file: its services need Docker.`, "Use --sandbox docker.");
+  }
+  if (composeProblem === null) return null;
+  return new WorkbenchError(
+    "task",
+    `${join(task.path, composeProblem)}`,
+    `Mend the compose file; \`openforge task check ${task.path}\` names every fault.`,
+  );
+}
+
+/** Through a list of hosts a local sandbox can reach out, but where nothing is isolated nothing holds it to one. */
+function networkRefusal(task: Task, isolates: boolean): WorkbenchError | null {
+  const network = networksOf(task).find(({ mode }) => mode === "public" || (mode === "allowlist" && !isolates));
+  if (network === undefined) return null;
+  const mode = network.declared ? `asks for the network mode ${network.mode}` : "names no network mode, which means public";
+  return new WorkbenchError(
+    "unavailable",
+    `The task ${task.name} ${mode}; a local sandbox ${isolates ? "reaches no more than a list of hosts" : "has no network without isolation"}.`,
+    `Use --sandbox docker, or set network_mode = "no-network"${isolates ? ' or "allowlist"' : ""}.`,
+    { cause: "egress-denied" },
+  );
+}
+
+/** An MCP server over HTTP that an agent without network cannot reach; the services of a compose file can be. */
+function distantServer({ environment, agent }: Task): McpServer | null {
+  if (environment.compose || agent.network.mode !== "no-network") return null;
+  const isNear = ({ url }: McpServer): boolean => url === null || /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/?#]|$)/i.test(url);
+  return environment.mcpServers.find((server) => !isNear(server)) ?? null;
 }
 
 /** Only `react` runs its commands through the service, which checks them; only a verifier made for it finds its files. */
