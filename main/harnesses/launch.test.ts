@@ -100,6 +100,12 @@ test("each harness with MCP is given a task's servers in a file it can read", ()
   expect(json("openclaw", "openclaw.json", "mcp")).toMatchObject({
     servers: { "lab notes": { command, args }, far: { transport: "streamable-http" } },
   });
+  expect(json("claude-code", "mcp.json", "mcpServers")).toMatchObject({ "lab notes": { command, args }, far: { type: "http", url: remote.url } });
+  expect(json("gemini-cli", ".gemini/settings.json", "mcpServers")).toMatchObject({
+    "lab notes": { command, args },
+    far: { type: "http", url: remote.url },
+  });
+  expect(json("qwen-code", ".qwen/settings.json", "mcpServers")).toMatchObject({ "lab notes": { command, args }, far: { httpUrl: remote.url } });
 
   const toml = (id: string, path: string): unknown =>
     parse(prepareLaunch(shipped(id), { ...values, mcpServers: [server, remote] }).files[`/home/agent/${path}`] ?? "");
