@@ -13,7 +13,7 @@ import { systemClock } from "./clock.ts";
 import type { Clock, ProxyDoor, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
 import { countTokens } from "./count-tokens.ts";
 import { dialects } from "./dialects/by-id.ts";
-import { type Dialect, type Fault, type MediaStore, openAiErrorBody } from "./dialects/dialect.ts";
+import type { Dialect, Fault, MediaStore } from "./dialects/dialect.ts";
 import { brokenFault, noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
 import { createExchange, type Exchange } from "./http/exchange.ts";
 import { readBody } from "./http/read-body.ts";
@@ -97,7 +97,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       serve(request, response, serves).catch((error: unknown) => {
         console.error("proxy:", error);
         if (response.headersSent) response.destroy();
-        else response.writeHead(500, { "content-type": "application/json" }).end(openAiErrorBody(brokenFault));
+        else response.writeHead(500, { "content-type": "application/json" }).end(dialects[errorDialectOf(request.url ?? "")].errorBody(brokenFault));
       });
     };
   }
