@@ -72,7 +72,7 @@ export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly 
   run.onAgentEnd(seconds);
   const facts = agentFacts(manifest, end, session, before);
   await phases.run("collecting", collectingBudget(part), (signal) => collect(bench, part, collector, end, signal));
-  const verdict = await phases.run("verifying", verifyingBudget(part), (signal) => verify(bench, part, collector, signal));
+  const verdict = await phases.run("verifying", verifyingBudget(part), (signal) => verify(bench, run, collector, signal));
   return { facts, verdict };
 }
 
@@ -111,13 +111,14 @@ async function keepWorkspace(
   else collector.keepWorkspace(packed);
 }
 
-async function verify({ options, sandbox }: Bench, part: Task, collector: PartCollector, signal: AbortSignal): Promise<VerifierResult> {
+async function verify({ options, sandbox }: Bench, { part, step }: AgentRun, collector: PartCollector, signal: AbortSignal): Promise<VerifierResult> {
   const result = await runVerifier(sandbox, part, {
     outputFolder: collector.verifierFolder,
     environment: options.env,
     provider: options.provider,
     ownerId: options.ownerId,
     rolloutId: options.rollout.id,
+    ofStep: step !== null,
     onProgress: (line) => log(options, line),
     signal,
   });

@@ -30,6 +30,8 @@ export interface VerifierOptions {
   readonly provider?: SandboxProvider;
   readonly ownerId?: string;
   readonly rolloutId?: string;
+  /** One step of several: its rewards need no scalar, for only those of the whole task do. It is then `failed` with a reward of null. */
+  readonly ofStep?: boolean;
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
 }

@@ -85,7 +85,7 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
       await sandbox.killAll();
       await runCollectHooks(sandbox, run, { ...options, onLoss: report });
       report(`${of}: verifying`);
-      verdicts.push(await runVerifier(sandbox, run, { ...options, outputFolder: folder, rolloutId }));
+      verdicts.push(await runVerifier(sandbox, run, { ...options, outputFolder: folder, rolloutId, ofStep: step !== null }));
       const last = verdicts.at(-1);
       if (last === undefined || (step !== null && stepsEndAfter(task, index, last) !== null)) break;
     }

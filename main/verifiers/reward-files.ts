@@ -13,6 +13,8 @@ export type RewardReading =
       readonly cause: Extract<OutcomeCause, "reward-missing" | "reward-malformed">;
       readonly detail: string;
       readonly rewards: Rewards | null;
+      /** There are rewards, and only none that is the scalar. */
+      readonly noScalar?: true;
     };
 
 /** A scalar beyond it, either way, is no reward but an accident or an attack: it would outweigh every other rollout. */
@@ -98,5 +100,5 @@ export function scalarReward(rewards: Rewards, rewardKey: string | null): Reward
   }
   if (reward !== undefined) return { ok: true, reward, rewards };
   const lacking = rewardKey === null ? "none is called reward, and the task names no reward_key" : `none is called reward or ${rewardKey}`;
-  return { ok: false, cause: "reward-malformed", rewards, detail: `reward.json has the rewards ${names.join(", ")}; ${lacking}.` };
+  return { ok: false, cause: "reward-malformed", rewards, noScalar: true, detail: `reward.json has the rewards ${names.join(", ")}; ${lacking}.` };
 }

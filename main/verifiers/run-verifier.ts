@@ -87,6 +87,8 @@ async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, tes
   const sign = brokenGraderSign({ exitCode: end.exitCode, stderr: decode(end.stderr), stdout: decode(end.stdout) });
   if (sign !== null) return failure("verifier-broken", `The verifier itself broke: ${sign}. See ${outputFile}.`, end.exitCode);
   if (!rewards.ok && end.outOfMemory) return failure("out-of-memory", "The verifier ran out of memory.", end.exitCode);
+  if (!rewards.ok && rewards.noScalar && options.ofStep === true)
+    return { status: "failed", cause: null, reward: null, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
   if (!rewards.ok) return { ...failure(rewards.cause, rewards.detail, end.exitCode), rewards: rewards.rewards };
   return { status: "failed", cause: null, reward: rewards.reward, rewards: rewards.rewards, detail: null, exitCode: end.exitCode };
 }

@@ -37,6 +37,12 @@ test("the task is done when every step was run and the reward is full", () => {
   });
 });
 
+test("a step needs rewards, no scalar", () => {
+  const named: VerifierResult = { ...graded(0), reward: null, rewards: { correctness: 1, style: 0.25 } };
+  const whole = gradeOfSteps(task(), [graded(1), named]);
+  expect(whole).toMatchObject({ status: "failed", reward: 0.5, rewards: { reward: 0.5, correctness: 0.5, style: 0.125 } });
+});
+
 test("what cannot be graded is never 0", () => {
   expect(gradeOfSteps(task(), [broken])).toMatchObject({ status: "verifier-failure", cause: "reward-missing", reward: null, rewards: null });
   expect(gradeOfSteps(task(), [graded(1), broken])).toMatchObject({ status: "verifier-failure", reward: 1 });

@@ -1,7 +1,14 @@
-/** Every starter task earns by Harbor's rules what it earns here (starter-tasks.test.ts): 1 for the gold solution, 0 for nothing and for each cheat. */
+/**
+ * The same rewards as Harbor's: every starter task earns by Harbor's rules what it earns here (starter-tasks.test.ts), 1 for the gold
+ * solution and 0 for nothing and each cheat; and packages that Harbor itself ran earn here what it gave them.
+ */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { checkTask } from "../../main/tasks/index.ts";
+import { rehearseTask } from "../../main/verifiers/index.ts";
 import { harborImage, runByHarborsRules } from "../stand-ins/harbor-rules.ts";
 import { readyProviders, scratchFolder, starterTaskNames, starterTasksFolder } from "./task-packages.ts";
 
@@ -20,3 +27,22 @@ for (const name of starterTaskNames) {
     expect(rewards).toEqual([["solution", { reward: 1 }], ...[null, ...cheats].map((none) => [none, { reward: 0 }])]);
   });
 }
+
+/** What Harbor itself gave to the shipped solutions of these packages (tests/fixtures/harbor/README.md). */
+const job = new URL("../fixtures/harbor/jobs/2026-03-01__10-00-00/", import.meta.url).pathname;
+const packages = new URL("../fixtures/harbor/tasks/", import.meta.url).pathname;
+const trials = readdirSync(job).filter((name) => name.startsWith("ok-"));
+
+test.skipIf(!docker)("packages that Harbor ran earn here what Harbor gave them, step by step", { timeout: 280_000 }, async () => {
+  const [provider] = await readyProviders(scratch.folder, ["docker"]);
+  if (provider === undefined) return;
+  await promisify(execFile)("docker", ["tag", "openforge/base:1", "example/base:1"]);
+  for (const trial of trials) {
+    const given = JSON.parse(readFileSync(join(job, trial, "result.json"), "utf8"));
+    const { task } = await checkTask(join(packages, trial.replace(/__.*$/, "")));
+    if (task === null) throw new Error("a package that Harbor ran is a task");
+    const outputFolder = join(scratch.folder, trial);
+    const [ours] = await rehearseTask("gold", task, { provider, ownerId: "harbor-rules", outputFolder, environment: {} });
+    expect([trial, ours?.rewards]).toEqual([trial, given.verifier_result?.rewards ?? null]);
+  }
+});

@@ -46,7 +46,7 @@ export async function regradeRollout(rollout: RolloutRecord, task: Task, options
       break;
     }
     sources.add(kept.source);
-    verdicts.push(await gradeKept(rollout, part, kept, options));
+    verdicts.push(await gradeKept(rollout, { step, part }, kept, options));
     const last = verdicts.at(-1);
     if (last === undefined || (step !== null && stepsEndAfter(task, index, last) !== null)) break;
   }
@@ -92,7 +92,12 @@ function filesOf(
   });
 }
 
-async function gradeKept(rollout: RolloutRecord, part: Task, kept: Kept, options: RegradeOptions): Promise<VerifierResult> {
+async function gradeKept(
+  rollout: RolloutRecord,
+  { step, part }: { readonly step: TaskStep | null; readonly part: Task },
+  kept: Kept,
+  options: RegradeOptions,
+): Promise<VerifierResult> {
   const { provider, ownerId, env, onProgress, signal } = options;
   const rolloutId = `regrade-${rollout.id}`;
   const outputFolder = await mkdtemp(join(tmpdir(), "openforge-regrade-"));
@@ -100,7 +105,16 @@ async function gradeKept(rollout: RolloutRecord, part: Task, kept: Kept, options
   try {
     await putBack(box, kept, signal);
     const stopping = signal === undefined ? {} : { signal };
-    return await runVerifier(box, part, { outputFolder, environment: env, provider, ownerId, rolloutId, onProgress, ...stopping });
+    return await runVerifier(box, part, {
+      outputFolder,
+      environment: env,
+      provider,
+      ownerId,
+      rolloutId,
+      onProgress,
+      ofStep: step !== null,
+      ...stopping,
+    });
   } finally {
     await box.destroy();
     await rm(outputFolder, { recursive: true, force: true });
