@@ -46,6 +46,8 @@ export function trainingOf({ type, payload }: Pick<EventView, "type" | "payload"
 export function keysMadeOld(events: readonly EventView[]): Set<string> {
   const keys = new Set<string>();
   for (const event of events) {
+    // Words of an answer on its way: nothing shown changes before its call is recorded.
+    if (event.type === "call.said") continue;
     keys.add("experiments");
     if (event.experiment !== null) {
       keys.add(`rollouts:${event.experiment}`);
