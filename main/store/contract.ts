@@ -179,7 +179,7 @@ export interface EventRecord {
   readonly at: number;
   readonly experimentId: string | null;
   readonly rolloutId: string | null;
-  /** `rollout.phase`, `rollout.outcome`, `call.recorded`, `experiment.ended`, `log` … */
+  /** `rollout.phase`, `rollout.outcome`, `call.recorded`, `call.said`, `experiment.ended`, `log` … */
   readonly type: string;
   /** JSON text. */
   readonly payload: string;
