@@ -4,7 +4,7 @@ import { captureLevels } from "../../engine/conversation/index.ts";
 import { outcomeCauses, outcomeStatuses, rolloutPhases } from "../../engine/outcome/index.ts";
 import { stepViewSchema } from "./grade-views.ts";
 
-export const captureSchema = z.enum(captureLevels);
+const captureSchema = z.enum(captureLevels);
 const stringRecord = z.record(z.string(), z.string());
 
 const isolationSchema = z.object({ files: z.string(), network: z.string(), processes: z.string(), limits: z.string() });
