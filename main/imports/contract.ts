@@ -52,6 +52,8 @@ export interface ForeignRollout
   /** `sha256:…`; null when the file names none. */
   readonly taskDigest: string | null;
   readonly outcome: Outcome;
+  /** Of a task of several steps. */
+  readonly steps?: RolloutRecord["steps"];
   /** Where no call was recorded. */
   readonly promptTokens: number;
   readonly completionTokens: number;

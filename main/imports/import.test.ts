@@ -49,11 +49,15 @@ describe("a Harbor job", () => {
       outcome: { status: "verifier-failure", cause: "reward-missing", action: "mask" },
     });
     expect(by(rollouts, "examples/two-steps").rewards).toEqual({ style: 0.125, correctness: 0.5, reward: 0.5 });
+    expect(by(rollouts, "examples/two-steps").steps).toMatchObject([
+      { name: "write", reward: 1, outcome: { status: "succeeded" } },
+      { name: "extend", reward: null, rewards: { correctness: 1, style: 0.25 }, outcome: { status: "failed" } },
+    ]);
     expect(by(rollouts, "examples/json-reward")).toMatchObject({ reward: null, outcome: { cause: "reward-malformed" } });
     expect(by(rollouts, "examples/hello-file").taskDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
     const files = store.artifactsOf(by(rollouts, "examples/two-steps").id).map(({ name }) => name);
-    expect(files).toContain("write/reward.txt");
-    expect(files).toContain("write/work/one.txt");
+    expect(files).toContain("steps/write/reward.txt");
+    expect(files).toContain("steps/write/work/one.txt");
     expect(await store.check()).toEqual([]);
   });
 

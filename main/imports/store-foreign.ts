@@ -60,7 +60,7 @@ function reportOf(store: Store, { kind, name }: ForeignExperiment, experiment: s
 }
 
 function storeRollout(store: Store, experimentId: string, id: string, groupIndex: number, foreign: ForeignRollout): void {
-  const { calls, files, taskDigest, promptTokens, completionTokens, ...told } = foreign;
+  const { calls, files, taskDigest, promptTokens, completionTokens, steps = [], ...told } = foreign;
   const record: RolloutRecord = {
     ...told,
     ...{ id, experimentId, groupIndex },
@@ -75,7 +75,7 @@ function storeRollout(store: Store, experimentId: string, id: string, groupIndex
       fingerprint: null,
       labels: {},
       policyWaitSeconds: null,
-      steps: [],
+      steps,
     },
     ...{ calls: 0, chains: 0, promptTokens: 0, completionTokens: 0, trainable: null, trainableReason: null },
     createdAt: foreign.startedAt ?? 0,

@@ -75,6 +75,7 @@ async function trialRollout(folder: string, notes: string[]): Promise<ForeignRol
     reward,
     rewards,
     outcome: gradedOutcome(reward, rewards, exception === null ? null : failureOf(exception)),
+    steps: stepsOf(result, calls),
     startedAt: moment(result.started_at),
     endedAt: moment(result.finished_at),
     promptTokens: sum((given) => given.n_input_tokens),
@@ -84,21 +85,47 @@ async function trialRollout(folder: string, notes: string[]): Promise<ForeignRol
   };
 }
 
+/** `step`: null where the trial has none. */
+type StepCall = ForeignCall & { readonly step: string | null };
+
 /** The trajectory of the trial, or those of its steps one after another. */
-async function callsOf(folder: string, result: TrialResult): Promise<readonly ForeignCall[]> {
+async function callsOf(folder: string, result: TrialResult): Promise<readonly StepCall[]> {
   const from = moment(result.started_at) ?? 0;
   const steps = (result.step_results ?? []).map((step) => ({
     folder: join(folder, "steps", step.step_name),
     name: step.step_name,
     context: step.agent_result,
   }));
-  const calls: ForeignCall[] = [];
+  const calls: StepCall[] = [];
   for (const { folder: place, name, context } of [{ folder, name: null, context: result.agent_result }, ...steps]) {
     const path = join(place, "agent", "trajectory.json");
     if (!(await isFile(path))) continue;
-    calls.push(...trajectoryCalls(readTrajectory(await readFile(path, "utf8"), path), path, from, turnsOf(context), name));
+    const told = trajectoryCalls(readTrajectory(await readFile(path, "utf8"), path), path, from, turnsOf(context), name);
+    calls.push(...told.map((call) => ({ ...call, step: name })));
   }
   return calls;
+}
+
+/** In the order in which they ran; each has the calls of its own trajectory. */
+function stepsOf({ step_results: results }: TrialResult, calls: readonly StepCall[]): NonNullable<ForeignRollout["steps"]> {
+  return (results ?? []).map(({ step_name: name, verifier_result, exception_info, agent_execution, verifier }) => {
+    const rewards = verifier_result?.rewards ?? null;
+    const reward = scalarReward(rewards);
+    const failure = exception_info == null ? null : failureOf(exception_info);
+    const { status, cause, detail } = gradedOutcome(reward ?? (rewards === null ? null : 0), rewards, failure);
+    const own = calls.flatMap(({ step }, index) => (step === name ? [index] : []));
+    return {
+      ...{ name, reward, rewards, minReward: null, outcome: { status, cause, detail } },
+      ...{ firstCall: own[0] ?? 0, calls: own.length, startedAt: moment(agent_execution?.started_at) },
+      ...{ agentSeconds: secondsOf(agent_execution), verifierSeconds: secondsOf(verifier) },
+    };
+  });
+}
+
+function secondsOf(timing: TrialResult["verifier"]): number | null {
+  const from = moment(timing?.started_at);
+  const to = moment(timing?.finished_at);
+  return from === null || to === null ? null : (to - from) / 1000;
 }
 
 /** Of the main line, which comes first by convention. */
@@ -139,7 +166,7 @@ const folders = [
 async function filesOf(trial: string): Promise<readonly ForeignFile[]> {
   const files: ForeignFile[] = [];
   for (const place of [trial, ...(await subfolders(join(trial, "steps")))]) {
-    const prefix = place === trial ? "" : `${basename(place)}/`;
+    const prefix = place === trial ? "" : `steps/${basename(place)}/`;
     for (const [folder, kind] of folders) {
       for (const path of await filesUnder(join(place, folder))) {
         const name = `${prefix}${relative(join(place, folder), path).split(sep).join("/")}`;
