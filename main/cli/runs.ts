@@ -119,6 +119,7 @@ async function show({ client, json }: VerbContext, id: string): Promise<0> {
   print(`trainable ${rollout.trainable === true ? "yes" : (rollout.trainableReason ?? "not ended")}`);
   print(`phases    ${rollout.phases.map((phase) => `${phase.name} ${number(phase.seconds, 1)} s`).join(" · ")}`);
   print("");
+  printSteps(rollout);
   printCalls(rollout);
   print("");
   print(
@@ -134,6 +135,17 @@ async function show({ client, json }: VerbContext, id: string): Promise<0> {
     ),
   );
   return 0;
+}
+
+function printSteps({ steps }: RolloutDetail): void {
+  if (steps.length === 0) return;
+  const rows = steps.map((step) => {
+    const { name, status, cause, startedAt, reward, calls, agentSeconds } = step;
+    const outcome = startedAt === null ? "not begun" : (status ?? "running") + (cause === null ? "" : ` · ${cause}`);
+    return [name, outcome, number(reward), String(calls), number(agentSeconds, 1)];
+  });
+  print(table(["step", "outcome", "reward", "calls", "agent s"], rows));
+  print("");
 }
 
 function printCalls(rollout: RolloutDetail): void {
