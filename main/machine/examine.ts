@@ -31,6 +31,7 @@ export async function examineMachine(parts: ExaminedParts): Promise<Finding[]> {
     gpu(),
     nodeRuntime(),
     pythonRuntime(),
+    cargo(),
     harnesses(parts.harnesses),
     desktop(parts.env),
     disk(parts.store.dataFolder),
@@ -86,6 +87,21 @@ async function pythonRuntime(): Promise<Finding> {
       status: "missing",
       detail: "python3 with venv was not found; only harnesses written in Python need it",
       remedy: "Install python3 and python3-venv.",
+    };
+  }
+}
+
+async function cargo(): Promise<Finding> {
+  const name = "Cargo for harnesses";
+  try {
+    const { stdout } = await run("cargo", ["--version"], { timeout: 5000 });
+    return { name, status: "ready", detail: stdout.trim(), remedy: null };
+  } catch {
+    return {
+      name,
+      status: "missing",
+      detail: "cargo was not found; only harnesses that are built as Rust crates need it, once",
+      remedy: "Install Rust (rustup), or bring the built harness in a shared OPENFORGE_CACHE.",
     };
   }
 }
