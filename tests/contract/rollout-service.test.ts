@@ -132,6 +132,14 @@ test("an endpoint that refuses is the endpoint's fault, and is not asked for eve
   expect(rollout?.outcome?.detail).toContain("this model has no tools");
 });
 
+test("a policy that has reached its spending limit fails the rollout as infrastructure does, and is not asked again", async () => {
+  const prices = { input: 1, output: 1 };
+  await workbench.policies.add({ id: "paid", url: policy.url, kind: "openai-compatible", prices, spendingLimit: 1e-6 });
+  const [rollout] = await run({ tasks: [task("paid")], policies: ["paid"] });
+  expect(rollout).toMatchObject({ attempts: 1, outcome: { status: "network-failure", cause: "spending-limit", action: "mask" } });
+  expect(rollout?.outcome?.detail).toContain("has reached its spending limit");
+});
+
 test("an agent out of time is stopped, whatever it runs, and graded all the same", async () => {
   badMode = "sleep";
   const [rollout] = await run({

@@ -105,9 +105,9 @@ function toolId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
 }
 
-/** Texts of nothing are refused by servers; they say nothing. */
+/** Texts of nothing, or of nothing but white space, are refused by servers; they say nothing. */
 function partBlocks(part: ContentPart, { media, sameDialect }: MessagesRequestOptions): readonly string[] {
-  if (part.type === "text") return part.text === "" ? [] : [JSON.stringify({ type: "text", text: replaceLoneSurrogates(part.text) })];
+  if (part.type === "text") return part.text.trim() === "" ? [] : [JSON.stringify({ type: "text", text: replaceLoneSurrogates(part.text) })];
   if (part.type === "other") {
     if (sameDialect) return [part.raw];
     throw new Ungivable("The request holds a part that this policy can't be given.");
