@@ -68,7 +68,7 @@ interval_sec = 0.1
 
 const grow = 'echo "$(cat /app/seed.txt) grown" > /app/tree.txt; echo kept > /logs/artifacts/note.txt';
 const pick =
-  'ls -A /tests /logs/artifacts > /app/seen.txt; grep -ls PLANT: /logs/agent/* >> /app/seen.txt; cp /app/seen.txt /logs/artifacts/; echo "$(cat /app/tree.txt) bears $(cat /app/ready)" > /app/fruit.txt';
+  'ls -A /tests /logs/artifacts > /app/seen.txt; grep -ls "grow the see[d]" /logs/agent/* >> /app/seen.txt; cp /app/seen.txt /logs/artifacts/; echo "$(cat /app/tree.txt) bears $(cat /app/ready)" > /app/fruit.txt';
 
 /** A policy that knows, by the instruction, which step it is in. */
 function policy(name: string, rules: Readonly<Record<string, string>>): string {
