@@ -8,7 +8,7 @@ import { withWorkbench } from "./form/workbench.ts";
 const algorithms = ["grpo", "ppo", "rloo", "dapo", "gspo"] as const;
 
 export const study: Study = (options) =>
-  withWorkbench(async (bench) => {
+  withWorkbench(options, async (bench) => {
     const seeds = options.short ? [61] : [61, 62];
     const bases = new Map<number, EvaluationRecord>();
     const size = options.short

@@ -1,6 +1,7 @@
 /** Runs spoiled on purpose: what must not learn does not, what must get worse does, what is broken says so, what is lost does no harm. */
 import { comparePaired } from "../../engine/statistics/index.ts";
 import type { EvaluationRecord } from "../../main/training/index.ts";
+import { meanOverRuns } from "./form/over-runs.ts";
 import { type EndedRun, onlyTrainStarter, percent, points, type StarterRun, successes, trainStarter } from "./form/starter-runs.ts";
 import type { Study, StudyOptions } from "./form/study.ts";
 import { type StudyBench, withWorkbench } from "./form/workbench.ts";
@@ -19,12 +20,12 @@ const comparedSeeds = [21, 22, 23, 24];
 const seedsOf: Readonly<Record<Condition, readonly number[]>> = {
   plain: comparedSeeds,
   "30 % of rollouts lost": comparedSeeds,
-  "rewards shuffled": comparedSeeds.slice(0, 2),
+  "rewards shuffled": comparedSeeds,
   "advantages flipped": comparedSeeds.slice(0, 2),
 };
 
 export const study: Study = (options) =>
-  withWorkbench(async (bench) => {
+  withWorkbench(options, async (bench) => {
     const size = options.short
       ? { steps: 2, tasks: 8, group: 8, heldOut: 20, samples: 1 }
       : { steps: 24, tasks: 8, group: 8, heldOut: 200, samples: 3 };
@@ -39,7 +40,7 @@ export const study: Study = (options) =>
       successes(of("plain").map(({ after }) => after)),
       successes(of("30 % of rollouts lost").map(({ after }) => after)),
     ).gain;
-    const shuffled = gain("rewards shuffled");
+    const shuffled = meanOverRuns(gainsOf(of("rewards shuffled")));
     const flipped = gain("advantages flipped");
     const warnings = inverted.points.flatMap(({ health }) => health.filter(({ measure }) => measure === "mask"));
     const warned = {
@@ -49,12 +50,12 @@ export const study: Study = (options) =>
     return {
       title: "Controls",
       method: [
-        `The starter experiment as it ships, ${size.steps} steps of ${size.tasks} × ${size.group} rollouts; ${size.heldOut} held-out tasks × ${size.samples} draws. One thing is spoiled in each run (\`controls\` of the run file). Seeds ${comparedSeeds.join(", ")}; those that are compared with the base alone take the first two. None of them was used to choose a setting. Gains are paired by task, in points, with 95 % intervals over tasks; the base is evaluated once a seed.`,
+        `The starter experiment as it ships, ${size.steps} steps of ${size.tasks} × ${size.group} rollouts; ${size.heldOut} held-out tasks × ${size.samples} draws. One thing is spoiled in each run (\`controls\` of the run file). Seeds ${comparedSeeds.join(", ")}; the run that must get worse takes the first two. None of them was used to choose a setting. Gains are paired by task, in points, with 95 % intervals over tasks: what these runs would do on other tasks. The interval over runs says what other runs would do; chance alone moves each run. The base is evaluated once a seed.`,
       ],
       tables: [
         {
           title: "Gain on held-out tasks",
-          columns: ["condition", "seeds", "before", "after", "gain", "rollouts left out", "health"],
+          columns: ["condition", "seeds", "before", "after", "gain, over tasks", "of each run", "over runs", "rollouts left out", "health"],
           rows: names.map((name) => rowOf(name, of(name))),
         },
       ],
@@ -62,7 +63,7 @@ export const study: Study = (options) =>
         ? [warned]
         : [
             {
-              statement: `rewards shuffled: the gain's interval holds 0 (${points(shuffled)})`,
+              statement: `rewards shuffled: the gain's interval over runs holds 0 (${points(shuffled)})`,
               holds: (shuffled.low ?? 1) <= 0 && (shuffled.high ?? -1) >= 0,
             },
             { statement: `advantages flipped: success falls (${points(flipped)})`, holds: (flipped.high ?? 1) < 0 },
@@ -91,8 +92,14 @@ async function ofCondition(
   return ended;
 }
 
+/** One a run. */
+function gainsOf(runs: readonly EndedRun[]): readonly number[] {
+  return runs.flatMap(({ before, after }) => comparePaired(successes([before]), successes([after])).gain.mean ?? []);
+}
+
 function rowOf(name: Condition, runs: readonly EndedRun[]): readonly string[] {
   const { before, after, gain } = comparePaired(successes(runs.map((each) => each.before)), successes(runs.map((each) => each.after)));
+  const gains = gainsOf(runs);
   const all = runs.flatMap(({ run }) => run.points);
   const started = all.reduce((sum, { rollouts }) => sum + rollouts, 0);
   const left = new Map<string, number>();
@@ -106,6 +113,8 @@ function rowOf(name: Condition, runs: readonly EndedRun[]): readonly string[] {
     `${percent(before.mean)} (n ${before.n})`,
     percent(after.mean),
     points(gain),
+    gains.map((one) => `${one >= 0 ? "+" : ""}${(100 * one).toFixed(1)}`).join(", "),
+    points(meanOverRuns(gains)),
     shares.join(", ") || "none",
     health.join(", ") || "–",
   ];

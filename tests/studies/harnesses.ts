@@ -19,7 +19,7 @@ const tasksFolder = join(import.meta.dirname, "../../resources/tasks");
 const script = (name: string): string => `scripted:${join(import.meta.dirname, "policies", `${name}.yaml`)}`;
 
 export const study: Study = (options) =>
-  withWorkbench(async (bench) => {
+  withWorkbench(options, async (bench) => {
     const listed = (await bench.workbench.harnesses.list()).map(({ id }) => id);
     const harnesses = listed.filter((id) => (options.only ?? (options.short ? quick : listed)).includes(id));
     const sandboxes = await readySandboxes(bench);
@@ -103,9 +103,10 @@ async function situations(bench: StudyBench, harnesses: readonly string[], optio
   const promised: Finding[] = [];
   for (const harness of harnesses) {
     const cells = [harness];
-    for (const { name, task, sandbox } of wanted) {
-      const [rollout] = await bench.run({ tasks: [task], harnesses: [harness], policies: [script(name)], sandbox });
-      if (rollout === undefined) throw new Error("no rollout");
+    const runs = wanted.map(({ name, task, sandbox }) => bench.run({ tasks: [task], harnesses: [harness], policies: [script(name)], sandbox }));
+    for (const [index, [rollout]] of (await Promise.all(runs)).entries()) {
+      const name = wanted[index]?.name;
+      if (rollout === undefined || name === undefined) throw new Error("no rollout");
       const trajectories = rebuildTrajectories(bench.workbench.store, rollout.id);
       const masked = trajectories.chains.reduce((sum, { number }) => sum + ones(trajectories.tokensOf(number).mask), 0);
       const sampled = bench.workbench.store.nodesOf(rollout.id).reduce((sum, node) => sum + node.sampledIds.length, 0);
@@ -113,8 +114,7 @@ async function situations(bench: StudyBench, harnesses: readonly string[], optio
         statement: `${harness}, ${name}: every delivered token is trained at most once`,
         holds: masked <= sampled && masked === trajectories.trainedTokens,
       });
-      if (name === "retried")
-        promised.push({ statement: `${harness} asks again after a failed request and solves its task`, holds: rollout.reward === 1 });
+      if (name === "retried") promised.push({ statement: `${harness} asks again after a failed request and solves its task`, holds: rollout.reward === 1 });
       cells.push(situationCell(bench, name, rollout, trajectories.breaks));
     }
     rows.push(cells);

@@ -1,6 +1,7 @@
 /**
- * `npm run study -- [NAME…] [--short] [--only=PART,…] [--json]`: the studies of this folder. The full form writes
- * docs/measurements/NAME.md, the short form only shows that the study works, and so does one of named parts.
+ * `npm run study -- [NAME…] [--short] [--only=PART,…] [--data=FOLDER] [--json]`: the studies of this folder. The full form
+ * writes docs/measurements/NAME.md, the short form only shows that the study works, and so does one of named parts. With a data folder a
+ * study that was broken off goes on with the training runs that ended.
  */
 import { execFileSync } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
@@ -17,15 +18,16 @@ const note = (line: string) => process.stderr.write(`${line}\n`);
 async function main(words: readonly string[]): Promise<number> {
   const short = words.includes("--short");
   const json = words.includes("--json");
-  const parts = words.find((word) => word.startsWith("--only="));
-  const only = parts === undefined ? null : parts.slice("--only=".length).split(",");
+  const valueOf = (flag: string): string | null => words.find((word) => word.startsWith(flag))?.slice(flag.length) ?? null;
+  const only = valueOf("--only=")?.split(",") ?? null;
+  const data = valueOf("--data=");
   const wanted = words.filter((word) => !word.startsWith("--"));
   const files = await readdir(folder, { withFileTypes: true });
   const names = files.filter((file) => file.isFile() && file.name.endsWith(".ts") && file.name !== "run.ts").map(({ name }) => name.slice(0, -3));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0 || wanted.length === 0) {
     note(`${unknown.length > 0 ? `There is no study ${unknown.join(", ")}; there` : "There"} are ${names.sort().join(", ")}.`);
-    note("Usage: npm run study -- NAME… [--short] [--only=PART,…] [--json]");
+    note("Usage: npm run study -- NAME… [--short] [--only=PART,…] [--data=FOLDER] [--json]");
     return 2;
   }
   const results: Record<string, StudyResult> = {};
@@ -35,7 +37,7 @@ async function main(words: readonly string[]): Promise<number> {
     const begun = Date.now();
     try {
       const { study } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as { study: Study };
-      const result = await study({ short, only, report: (line) => note(`  ${line}`) });
+      const result = await study({ short, only, data, report: (line) => note(`  ${line}`) });
       results[name] = result;
       const text = markdownOf(result, conditions((Date.now() - begun) / 1000));
       if (!json) process.stdout.write(`${text}\n`);

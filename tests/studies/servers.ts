@@ -54,9 +54,9 @@ async function quantised(bench: StudyBench, python: string, model: string, { sho
   const server = await startLlamaServer(python, `${model}.Q4_1.gguf`, smallWindow);
   try {
     const { policies } = bench.workbench;
-    const added = await policies.add({ id: "small", url: server.url, tokenizer: model });
+    const added = await policies.add({ id: "small", url: server.url, tokenizer: model, replace: true });
     const asIds = await policies.probe("small");
-    await policies.add({ id: "small-messages", url: server.url });
+    await policies.add({ id: "small-messages", url: server.url, replace: true });
     const asMessages = await policies.probe("small-messages");
     const turns = short ? 3 : 6;
     const chains = [await conversation(bench, "small", turns), await conversation(bench, "small-messages", turns)];
@@ -91,7 +91,7 @@ async function float32(bench: StudyBench, python: string, { short, report }: Stu
   const server = await startLlamaServer(python, file, starterWindow);
   try {
     const { policies, sandboxes } = bench.workbench;
-    await policies.add({ id: "starter-gguf", url: server.url, tokenizer: starter, kind: "llama.cpp" });
+    await policies.add({ id: "starter-gguf", url: server.url, tokenizer: starter, kind: "llama.cpp", replace: true });
     const probe = await policies.probe("starter-gguf");
     const compared = await compare(bench, "starter-gguf", `embedded:${starter}?deterministic=true&lanes=1`, 24, short ? 2 : questions.length);
     const promised: Finding[] = [

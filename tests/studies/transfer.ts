@@ -9,7 +9,7 @@ const [a, b, c] = ["react", "console", "scratchpad"] as const;
 const columns = [a, b, c];
 
 export const study: Study = (options) =>
-  withWorkbench(async (bench) => {
+  withWorkbench(options, async (bench) => {
     const seeds = options.short ? [31] : [31, 32];
     const size = options.short
       ? { steps: 4, tasks: 8, group: 8, heldOut: 30, samples: 1 }

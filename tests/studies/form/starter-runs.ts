@@ -54,7 +54,7 @@ export async function onlyTrainStarter(bench: StudyBench, wanted: StarterRun): P
   return startAndFollow(bench, { ...wanted, evaluation: { before: false, after: false } });
 }
 
-/** The run that ships, with what is changed of it. */
+/** The run that ships, with what is changed of it; a kept data folder may hold it already, ended or under way again. */
 async function startAndFollow({ workbench, folder }: StudyBench, wanted: StarterRun): Promise<TrainingRunView> {
   const { name, seed, size, harnesses, controls, stage, evaluation } = wanted;
   const shipped = shippedSchema.parse(parse(await readFile(resolve("resources/training/starter.yaml"), "utf8")));
@@ -68,7 +68,11 @@ async function startAndFollow({ workbench, folder }: StudyBench, wanted: Starter
     ...(harnesses === undefined ? {} : { harnesses }),
     ...(controls === undefined ? {} : { controls }),
   };
-  const id = await workbench.training.start({ yaml: stringify(file), folder, seed });
+  const yaml = stringify(file);
+  const kept = workbench.training
+    .list()
+    .find((run) => run.file === yaml && run.seed === seed && run.status !== "failed" && run.status !== "cancelled");
+  const id = kept?.id ?? (await workbench.training.start({ yaml, folder, seed }));
   await workbench.training.follow(id, () => undefined, AbortSignal.timeout(3_600_000));
   return workbench.training.get(id);
 }

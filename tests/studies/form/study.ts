@@ -28,6 +28,8 @@ export interface StudyOptions {
   readonly short: boolean;
   /** Parts of the study by name (harnesses …) to which it is confined; null = all. A study without parts takes no notice. */
   readonly only: readonly string[] | null;
+  /** A folder that is kept: training runs that ended in it are taken instead of made again. null = a new one, removed afterwards. */
+  readonly data: string | null;
   report(line: string): void;
 }
 

@@ -1,10 +1,11 @@
-/** A workbench of its own for a study: an empty data folder that is removed afterwards. */
-import { mkdtemp, rm } from "node:fs/promises";
+/** A workbench of its own for a study: an empty data folder that is removed afterwards, or one that is kept. */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExperimentSpecInput, experimentSpecSchema } from "../../../main/api/views.ts";
 import { bootWorkbench, type Workbench } from "../../../main/boot.ts";
 import type { RolloutRecord } from "../../../main/store/index.ts";
+import type { StudyOptions } from "./study.ts";
 
 export interface StudyBench {
   readonly workbench: Workbench;
@@ -13,8 +14,9 @@ export interface StudyBench {
   run(spec: ExperimentSpecInput): Promise<readonly RolloutRecord[]>;
 }
 
-export async function withWorkbench<T>(work: (bench: StudyBench) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "openforge-study-"));
+export async function withWorkbench<T>({ data }: Pick<StudyOptions, "data">, work: (bench: StudyBench) => Promise<T>): Promise<T> {
+  const folder = data ?? (await mkdtemp(join(tmpdir(), "openforge-study-")));
+  await mkdir(folder, { recursive: true });
   const workbench = await bootWorkbench({ dataFolder: join(folder, "data") });
   try {
     return await work({
@@ -28,6 +30,6 @@ export async function withWorkbench<T>(work: (bench: StudyBench) => Promise<T>):
     });
   } finally {
     await workbench.close();
-    await rm(folder, { recursive: true, force: true });
+    if (data === null) await rm(folder, { recursive: true, force: true });
   }
 }
