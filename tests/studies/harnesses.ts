@@ -114,7 +114,8 @@ async function situations(bench: StudyBench, harnesses: readonly string[], optio
         statement: `${harness}, ${name}: every delivered token is trained at most once`,
         holds: masked <= sampled && masked === trajectories.trainedTokens,
       });
-      if (name === "retried") promised.push({ statement: `${harness} asks again after a failed request and solves its task`, holds: rollout.reward === 1 });
+      if (name === "retried")
+        promised.push({ statement: `${harness} asks again after a failed request and solves its task`, holds: rollout.reward === 1 });
       cells.push(situationCell(bench, name, rollout, trajectories.breaks));
     }
     rows.push(cells);
