@@ -18,9 +18,9 @@ const note = (line: string) => process.stderr.write(`${line}\n`);
 async function main(words: readonly string[]): Promise<number> {
   const short = words.includes("--short");
   const json = words.includes("--json");
-  const valueOf = (flag: string): string | null => words.find((word) => word.startsWith(flag))?.slice(flag.length) ?? null;
-  const only = valueOf("--only=")?.split(",") ?? null;
-  const data = valueOf("--data=");
+  const flagValue = (flag: string): string | null => words.find((word) => word.startsWith(flag))?.slice(flag.length) ?? null;
+  const only = flagValue("--only=")?.split(",") ?? null;
+  const data = flagValue("--data=");
   const wanted = words.filter((word) => !word.startsWith("--"));
   const files = await readdir(folder, { withFileTypes: true });
   const names = files.filter((file) => file.isFile() && file.name.endsWith(".ts") && file.name !== "run.ts").map(({ name }) => name.slice(0, -3));
