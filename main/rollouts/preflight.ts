@@ -5,7 +5,7 @@ import type { ExperimentSpec } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
-import { checkTask, type McpServer, networksOf, runsOf, type Task } from "../tasks/index.ts";
+import { checkTask, type McpServer, networksOf, type Task } from "../tasks/index.ts";
 
 /** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
 export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
@@ -117,7 +117,7 @@ function refusalWithoutIsolation(task: Task, harnesses: readonly HarnessManifest
       `${why}, and without it only react may run, with its allow-list of commands: not ${harness.id}.`,
       "Use --harness react, or --sandbox docker.",
     );
-  if (!task.runsUnisolated || runsOf(task).some(({ part }) => part.verifier.separate) || task.environment.mcpServers.length > 0)
+  if (!task.runsUnisolated || task.steps.length > 0 || task.verifier.separate || task.environment.mcpServers.length > 0)
     return new WorkbenchError(
       "unavailable",
       `${why}, and the task ${task.name} is not made to run without it.`,
