@@ -5,7 +5,7 @@ import type { ExperimentSpec } from "../api/views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
-import { checkTask, type McpServer, networksOf, type Task } from "../tasks/index.ts";
+import { checkTask, type McpServer, networksOf, runsOf, type Task } from "../tasks/index.ts";
 
 /** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
 export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
