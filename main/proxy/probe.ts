@@ -107,15 +107,19 @@ export async function introduce(url: string, key: string | null): Promise<Server
 const anthropicHost = "api.anthropic.com";
 
 /** By `owned_by` of what they list. */
-const owners: Readonly<Record<string, ServerDefinition["kind"]>> = { vllm: "vllm", sglang: "sglang", llamacpp: "llama.cpp" };
+const owners: ReadonlyMap<string | null, ServerDefinition["kind"]> = new Map([
+  ["vllm", "vllm"],
+  ["sglang", "sglang"],
+  ["llamacpp", "llama.cpp"],
+]);
 
 async function kindOf(server: InferenceServer, signal: AbortSignal): Promise<ServerDefinition["kind"]> {
   const list = await server.models(signal);
   if (!list.ok && list.failure.kind === "unreachable")
     throw new WorkbenchError("upstream", list.failure.message, "Start the server, or say its kind (--kind).");
   const models = list.ok ? list.models : [];
-  const owner = models.flatMap(({ ownedBy }) => (ownedBy === null ? [] : [owners[ownedBy] ?? []])).flat()[0];
-  if (owner !== undefined) return owner;
+  const known = models.map(({ ownedBy }) => owners.get(ownedBy)).find((kind) => kind !== undefined);
+  if (known !== undefined) return known;
   if (await isOllama(server, signal)) return "ollama";
   const version = await server.get("/version", signal);
   return version.ok && models.some(({ contextWindow }) => contextWindow !== null) ? "vllm" : "openai-compatible";
