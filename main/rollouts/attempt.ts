@@ -4,7 +4,7 @@
  */
 import type { AgentFacts, AttemptFacts, AttemptStop } from "../../engine/outcome/index.ts";
 import type { HarnessManifest } from "../harnesses/index.ts";
-import type { HarnessMount, IsolationReport, Sandbox } from "../sandboxes/index.ts";
+import type { EgressConnection, HarnessMount, IsolationReport, Sandbox } from "../sandboxes/index.ts";
 import { layOutStep, layOutTask, runsOf, sandboxRequest, type Task } from "../tasks/index.ts";
 import { clearFolders, gradeOfSteps, stepFolders, type VerifierResult } from "../verifiers/index.ts";
 import type { AgentClock } from "./agent-clock.ts";
@@ -72,6 +72,8 @@ async function takeCourse(options: AttemptOptions, phases: PhaseRecorder, prepar
     rolloutId: rollout.id,
     ownerId: options.ownerId,
     proxySocket: host.proxySocket(session),
+    onConnection: (connection) => recordConnection(options, connection),
+    variables: options.env,
   });
   const sandbox = await phases.run("starting", prepared.startMs, async (signal) => {
     const created = await provider.create(request, (line) => log(options, line), signal);
@@ -115,6 +117,12 @@ async function takeSteps(bench: Bench, layOutAll: AgentRun["layOut"], course: Co
     course.verifier = gradeOfSteps(task, verdicts);
     if (!track.graded(index, facts, verdict)) return;
   }
+}
+
+/** A way out that something in the box took, or was refused. */
+function recordConnection({ store, rollout, attempt }: AttemptOptions, connection: EgressConnection): void {
+  const payload = JSON.stringify({ attempt, ...connection });
+  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "rollout.egress", payload });
 }
 
 function fingerprintOf(task: Task, manifest: HarnessManifest, mount: HarnessMount): Readonly<Record<string, string>> {

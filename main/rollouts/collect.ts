@@ -14,6 +14,8 @@ import { type ArtifactPlace, downloadArtifact } from "../verifiers/index.ts";
 /** Of one file; a longer one is cut, and its name says so. */
 const fileLimitBytes = 64 * 1024 * 1024;
 const fileLimitCount = 2000;
+/** Of what a service beside the box said: the last of it. */
+const serviceLogBytes = 1024 ** 2;
 
 export interface Collector {
   /** Of one step of several, whose names begin with `steps/NAME/`, or of the only one. */
@@ -103,6 +105,10 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
           const workdir = task.environment.workdir ?? defaultWorkdir;
           const logs = { inside: harnessLogs, exclude: [], service: mainService };
           await tryToBring(sandbox, logs, "harness-log", prefix.replace(/\/$/, ""));
+          for (const service of sandbox.services?.names ?? []) {
+            const said = await sandbox.services?.logs(service, serviceLogBytes);
+            if (said !== undefined && said.length > 0) keep("sandbox-log", `${prefix}services/${service}.log`, said);
+          }
           for (const { source, destination, exclude, service } of carriedArtifacts(task)) {
             const inside = posix.resolve(workdir, source);
             await tryToBring(sandbox, { inside, exclude, service }, "artifact", `${prefix}${destination ?? inside.slice(1)}`);

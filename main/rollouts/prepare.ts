@@ -93,7 +93,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
     seed: rollout.seed,
   });
   const session = await opened.keep(opening, (kept) => kept.close());
-  const builds = task.environment.dockerfile ? task.environment.buildTimeoutMs : 0;
+  const builds = task.environment.dockerfile || task.environment.compose ? task.environment.buildTimeoutMs : 0;
   const contextWindow = Math.min(manifest.limits.contextWindow, upstream.contextWindow ?? Number.POSITIVE_INFINITY);
   return { task, manifest, mount, host, session, collector, contextWindow, startMs: budgets.starting + builds };
 }

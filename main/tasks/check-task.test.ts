@@ -211,13 +211,6 @@ timeout_sec = -5
     ]);
   });
 
-  test("of a network mode that a shared sandbox cannot change to", async () => {
-    expect(await warnings(withToml('[verifier]\nnetwork_mode = "public"\n'))).toEqual([
-      expect.stringMatching(/^task\.toml:4 verifier\.network_mode is not applied: the verifier shares the agent's sandbox, which is no-network; /),
-    ]);
-    expect(await warnings(withToml('[verifier]\nenvironment_mode = "separate"\nnetwork_mode = "public"\n'))).toEqual([]);
-  });
-
   test("of [metadata.openforge]", async () => {
     const text = '[metadata.openforge]\nfamly = "x"\nsplit = 3\nmilestones = [{ name = "a" }]\nmax_reward = 0\nzzz = 1\n';
     expect(await warnings(withToml(text))).toEqual([
@@ -270,7 +263,7 @@ timeout_sec = -5
 
   test("of a compose file", async () => {
     const compose =
-      "services:\n  main:\n    privileged: true\n    container_name: main\n  db:\n    cap_add: [NET_ADMIN]\n    ports:\n      - '5432:5432'\n    volumes:\n      - ./data:/data\n      - /etc:/host:ro\n      - cache:/c\n";
+      "services:\n  main:\n    privileged: true\n    container_name: main\n  db:\n    cap_add: [NET_ADMIN]\n    ports:\n      - '5432:5432'\n    volumes:\n      - ./data:/data\n      - /etc:/host:ro\n      - cache:/c\nvolumes:\n  cache:\n";
     expect(await warnings({ "environment/docker-compose.yaml": compose })).toEqual([
       "environment/docker-compose.yaml:3 services.main.privileged: a privileged container can do everything on the host; remove it.",
       "environment/docker-compose.yaml:4 services.main.container_name: two rollouts at once collide on a fixed name; remove it.",

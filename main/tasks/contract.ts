@@ -41,6 +41,9 @@ export interface VerifierBox {
   /** Folder with a Dockerfile, relative to the package; null when an image is named or none is needed. */
   readonly buildFolder: string | null;
   readonly buildTimeoutMs: number;
+  /** The folder that holds docker-compose.yaml, relative to the package; null = there is none. */
+  readonly composeFolder: string | null;
+  readonly composeProblem: string | null;
   /** The image holds /tests; else the package's tests/ are uploaded. */
   readonly testsInImage: boolean;
   readonly network: TaskNetwork;
@@ -120,6 +123,8 @@ export interface Task extends TaskPart {
     readonly dockerImage: string | null;
     readonly dockerfile: boolean;
     readonly compose: boolean;
+    /** Why its compose file, or a verifier's, cannot be run, with file and line; null = nothing is wrong with it. */
+    readonly composeProblem: string | null;
     readonly buildTimeoutMs: number;
     readonly cpus: number | null;
     readonly memoryMb: number | null;

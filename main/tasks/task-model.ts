@@ -1,7 +1,7 @@
 /** From what task.toml sets to what the rest of the service works with: defaults filled in, seconds turned to milliseconds. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SandboxLimits } from "../sandboxes/index.ts";
+import { readCompose, type SandboxLimits } from "../sandboxes/index.ts";
 import type { Healthcheck, McpServer, Task, TaskNetwork, TaskPart, TaskStep, VerifierBox } from "./contract.ts";
 import { artifactOf, mainService } from "./harbor/artifact-entry.ts";
 import type { EnvironmentConfig, StepConfig, TaskConfig } from "./harbor/task-config.ts";
@@ -31,7 +31,9 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
   const { files, config, metadata, layout } = parts;
   const environment = config.environment ?? {};
   const dockerfile = await isFile(join(files.root, "environment/Dockerfile"));
-  const workdir = environment.workdir ?? (dockerfile ? lastWorkdir(await readPackageText(files.root, "environment/Dockerfile")) : null);
+  const compose = await readComposeOf(files.root, "environment");
+  const workdir =
+    environment.workdir ?? compose?.workdir ?? (dockerfile ? lastWorkdir(await readPackageText(files.root, "environment/Dockerfile")) : null);
   const place = { files, config, metadata, workdir: workdir ?? defaultWorkdir };
   const part = await partOf(place, withoutCanary(layout.instruction));
   const steps = await Promise.all((config.steps ?? []).map((step) => stepOf(place, step)));
@@ -47,7 +49,9 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
     environment: {
       dockerImage: environment.docker_image || null,
       dockerfile,
-      compose: await isFile(join(files.root, "environment/docker-compose.yaml")),
+      compose: compose !== null,
+      composeProblem:
+        compose?.problem ?? [part, ...steps].map(({ verifier }) => verifier.box?.composeProblem).find((problem) => problem != null) ?? null,
       buildTimeoutMs: limitMs(environment.build_timeout_sec) ?? defaultBuildMs,
       cpus: positive(environment.cpus),
       memoryMb: positive(environment.memory_mb),
@@ -183,15 +187,30 @@ async function verifierBox(files: PackageFiles, config: TaskConfig, step?: StepC
   const image = await verifierImage(files, config, step);
   if (image === null) return null;
   const environment = step?.verifier?.environment ?? config.verifier?.environment ?? config.environment ?? {};
+  const compose = image.folder === null ? null : await readComposeOf(files.root, image.folder);
   return {
     dockerImage: image.dockerImage || null,
     buildFolder: image.folder !== null && (await isFile(join(files.root, image.folder, "Dockerfile"))) ? image.folder : null,
     buildTimeoutMs: limitMs(environment.build_timeout_sec) ?? defaultBuildMs,
+    composeFolder: compose === null ? null : image.folder,
+    composeProblem: compose?.problem ?? null,
     testsInImage: image.bundledTests,
     network: networkOf(phaseOf(step?.verifier, config.verifier), environment),
     limits: limitsOf(environment),
     workdir: environment.workdir ?? null,
     env: environment.env ?? {},
+  };
+}
+
+/** Of a folder's compose file: what is wrong with it, and where its agent works. Null = there is none. */
+async function readComposeOf(root: string, folder: string): Promise<{ readonly problem: string | null; readonly workdir: string | null } | null> {
+  const file = join(root, folder, "docker-compose.yaml");
+  if (!(await isFile(file))) return null;
+  const { project, problems } = await readCompose({ file, root, variables: null });
+  const [problem] = problems;
+  return {
+    problem: problem === undefined ? null : `${folder}/docker-compose.yaml:${problem.line}: ${problem.message}`,
+    workdir: project?.services.find(({ name }) => name === mainService)?.workingDir ?? null,
   };
 }
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WorkbenchError } from "../errors.ts";
-import type { NetworkPolicy, Sandbox, SandboxImage, SandboxKind, SandboxRequest } from "../sandboxes/index.ts";
+import type { NetworkPolicy, Sandbox, SandboxImage, SandboxKind, SandboxRequest, SingleImage } from "../sandboxes/index.ts";
 import type { Healthcheck, Task, TaskNetwork, TaskPart, TaskStep } from "./contract.ts";
 import { resolveVariables, type Variables } from "./variables.ts";
 
@@ -10,12 +10,15 @@ export const defaultWorkdir = "/app";
 /** Of a step's setup.sh; Harbor sets none. */
 export const setupLimitMs = 10 * 60_000;
 
-export function sandboxRequest(task: Task, kind: SandboxKind, link: Pick<SandboxRequest, "rolloutId" | "ownerId" | "proxySocket">): SandboxRequest {
+/** What a sandbox has from its rollout; `variables`: what a compose file's are filled in from. */
+type SandboxLink = Pick<SandboxRequest, "rolloutId" | "ownerId" | "proxySocket" | "onConnection"> & { readonly variables: Variables };
+
+export function sandboxRequest(task: Task, kind: SandboxKind, { variables, ...link }: SandboxLink): SandboxRequest {
   const { environment } = task;
   const [first = task.agent.network, ...later] = networksOf(task);
   return {
     ...link,
-    image: imageOf(task, kind),
+    image: imageOf(task, kind, variables),
     network: policyOf(first),
     laterNetworks: later.map(policyOf),
     limits: {
@@ -46,8 +49,21 @@ function isSameNetwork(left: NetworkPolicy, right: NetworkPolicy): boolean {
 const policyOf = ({ mode, allowedHosts }: TaskNetwork): NetworkPolicy => ({ mode, allowedHosts });
 
 /** A local box is always made of this machine's own distribution; what the image would hold is laid out instead. */
-function imageOf({ path, environment }: Task, kind: SandboxKind): SandboxImage {
+function imageOf(task: Task, kind: SandboxKind, variables: Variables): SandboxImage {
+  const { path, environment } = task;
   if (kind === "local") return { kind: "host" };
+  if (!environment.compose) return singleImage(task);
+  return {
+    kind: "compose",
+    file: join(path, "environment/docker-compose.yaml"),
+    root: path,
+    main: singleImage(task),
+    variables: { ...variables, ...resolveVariables(environment.env, variables) },
+    buildTimeoutMs: environment.buildTimeoutMs,
+  };
+}
+
+function singleImage({ path, environment }: Task): SingleImage {
   if (environment.dockerImage !== null) return { kind: "image", reference: environment.dockerImage };
   if (environment.dockerfile) return { kind: "build", contextFolder: join(path, "environment"), timeoutMs: environment.buildTimeoutMs };
   return { kind: "host" };
@@ -59,7 +75,7 @@ function imageOf({ path, environment }: Task, kind: SandboxKind): SandboxImage {
  */
 export async function layOutTask(sandbox: Sandbox, task: Task, variables: Variables, signal?: AbortSignal): Promise<void> {
   const { initialFiles, workdir, healthcheck } = task.environment;
-  if (initialFiles !== null && imageOf(task, sandbox.kind).kind === "host") {
+  if (initialFiles !== null && (sandbox.kind === "local" || singleImage(task).kind === "host")) {
     await sandbox.upload(join(task.path, initialFiles), workdir ?? defaultWorkdir);
   }
   if (healthcheck !== null) await waitUntilHealthy(sandbox, healthcheck, resolveVariables(task.environment.env, variables), null, signal);

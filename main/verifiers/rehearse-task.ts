@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
-import type { Sandbox } from "../sandboxes/index.ts";
+import type { Sandbox, SandboxKind } from "../sandboxes/index.ts";
 import { defaultWorkdir, layOutStep, layOutTask, resolveVariables, runsOf, sandboxRequest, type Task, type TaskStep } from "../tasks/index.ts";
 import { runCollectHooks } from "./collect-hooks.ts";
 import type { RehearsalKind, RehearsalOptions, RehearsalResult, VerifierResult } from "./contract.ts";
@@ -29,7 +29,7 @@ interface Part {
  * A task that has no such part or cannot run here throws a WorkbenchError.
  */
 export async function rehearseTask(kind: RehearsalKind, task: Task, options: RehearsalOptions): Promise<readonly RehearsalResult[]> {
-  refuseUnrunnable(task);
+  refuseUnrunnable(task, options.provider.kind);
   const parts = partsOf(kind, task);
   const { ready, detail, remedy } = await options.provider.probe();
   if (!ready)
@@ -42,9 +42,12 @@ export async function rehearseTask(kind: RehearsalKind, task: Task, options: Reh
   return results;
 }
 
-function refuseUnrunnable({ environment, name }: Task): void {
-  const why = environment.compose ? "needs several containers (docker-compose.yaml)" : environment.os === "windows" ? "needs Windows" : null;
-  if (why !== null) throw new WorkbenchError("task", `The task ${name} ${why}, which cannot be run.`, "Use a task in one Linux container.");
+function refuseUnrunnable({ environment, name, path }: Task, kind: SandboxKind): void {
+  if (environment.os === "windows") throw new WorkbenchError("task", `The task ${name} needs Windows, which cannot be run.`, "Use a task for Linux.");
+  if (environment.compose && kind === "local") {
+    throw new WorkbenchError("unavailable", `The task ${name} brings a compose file: its services need Docker.`, "Use --sandbox docker.");
+  }
+  if (environment.composeProblem !== null) throw new WorkbenchError("task", join(path, environment.composeProblem), "Mend the compose file.");
 }
 
 function partsOf(kind: RehearsalKind, task: Task): readonly Part[] {
@@ -68,7 +71,10 @@ async function rehearse(kind: RehearsalKind, part: Part, task: Task, options: Re
   const rolloutId = `rehearsal-${randomUUID().slice(0, 8)}`;
   const report = options.onProgress ?? (() => undefined);
   report(`${part.name}: preparing`);
-  const request = sandboxRequest(task, options.provider.kind, { rolloutId, ownerId: options.ownerId, proxySocket: null });
+  const request = sandboxRequest(task, options.provider.kind, {
+    ...{ rolloutId, ownerId: options.ownerId, proxySocket: null },
+    variables: options.environment,
+  });
   const sandbox = await options.provider.create(request, report, options.signal);
   try {
     await layOutTask(sandbox, task, options.environment, options.signal);

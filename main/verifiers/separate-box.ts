@@ -5,8 +5,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
-import type { Sandbox, SandboxImage, SandboxKind } from "../sandboxes/index.ts";
-import { carriedArtifacts, defaultWorkdir, type Task, type VerifierBox } from "../tasks/index.ts";
+import type { Sandbox, SandboxImage, SandboxKind, SingleImage } from "../sandboxes/index.ts";
+import { carriedArtifacts, defaultWorkdir, resolveVariables, type Task, type VerifierBox } from "../tasks/index.ts";
 import { downloadArtifact } from "./artifact-download.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 
@@ -25,7 +25,7 @@ export async function inVerifierBox(agentBox: Sandbox, task: Task, box: Verifier
     const request = {
       rolloutId: options.rolloutId ?? "verifier",
       ownerId: options.ownerId ?? "verifier",
-      image: imageOf(task, box, provider.kind),
+      image: imageOf(task, box, provider.kind, options.environment),
       network: { mode: box.network.mode, allowedHosts: box.network.allowedHosts },
       limits: box.limits,
       workdir: box.workdir ?? defaultWorkdir,
@@ -44,8 +44,16 @@ export async function inVerifierBox(agentBox: Sandbox, task: Task, box: Verifier
 }
 
 /** A local box has no image: the tests that the image would hold are uploaded. */
-function imageOf(task: Task, box: VerifierBox, kind: SandboxKind): SandboxImage {
+function imageOf(task: Task, box: VerifierBox, kind: SandboxKind, environment: VerifierOptions["environment"]): SandboxImage {
   if (kind === "local") return { kind: "host" };
+  const main = singleImage(task, box);
+  if (box.composeFolder === null) return main;
+  const variables = { ...environment, ...resolveVariables(box.env, environment) };
+  const file = join(task.path, box.composeFolder, "docker-compose.yaml");
+  return { kind: "compose", file, root: task.path, main, variables, buildTimeoutMs: box.buildTimeoutMs };
+}
+
+function singleImage(task: Task, box: VerifierBox): SingleImage {
   if (box.dockerImage !== null) return { kind: "image", reference: box.dockerImage };
   if (box.buildFolder !== null) return { kind: "build", contextFolder: join(task.path, box.buildFolder), timeoutMs: box.buildTimeoutMs };
   return { kind: "host" };

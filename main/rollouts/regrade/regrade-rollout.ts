@@ -101,7 +101,8 @@ async function gradeKept(
   const { provider, ownerId, env, onProgress, signal } = options;
   const rolloutId = `regrade-${rollout.id}`;
   const outputFolder = await mkdtemp(join(tmpdir(), "openforge-regrade-"));
-  const box = await provider.create(sandboxRequest(part, provider.kind, { rolloutId, ownerId, proxySocket: null }), onProgress, signal);
+  const request = sandboxRequest(part, provider.kind, { rolloutId, ownerId, proxySocket: null, variables: env });
+  const box = await provider.create(request, onProgress, signal);
   try {
     await putBack(box, kept, signal);
     const stopping = signal === undefined ? {} : { signal };

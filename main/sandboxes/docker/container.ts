@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type Docker from "dockerode";
+import type { ComposeService } from "../compose/project.ts";
 import { insidePaths, type SandboxRequest } from "../contract.ts";
 import { sandboxError } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
@@ -11,6 +12,8 @@ import { FrameReader } from "./frames.ts";
 import { type ImageFacts, nodeMount } from "./image-facts.ts";
 import { forwarderSource, forwarderUser, killAllSource, type Link } from "./inside-programs.ts";
 import { ensurePublicNetwork } from "./networks.ts";
+import type { ProjectPlace } from "./project/project-place.ts";
+import { networkSettings, placeSettings } from "./project/service-container.ts";
 
 export const ownerLabel = "openforge.owner";
 export const rolloutLabel = "openforge.rollout";
@@ -31,6 +34,13 @@ export interface ContainerPlan {
   readonly links: readonly Link[];
   /** Variables of every command, beside the image's. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Where the box is the main service of a compose project. */
+  readonly project: { readonly main: ComposeService; readonly place: ProjectPlace } | null;
+}
+
+/** By which everything of a rollout is found again. */
+export function labelsOf({ ownerId, rolloutId }: SandboxRequest): Record<string, string> {
+  return { [ownerLabel]: ownerId, [rolloutLabel]: rolloutId };
 }
 
 /** Whether a box may ever reach the outside by itself: only then can packages be installed there. */
@@ -39,7 +49,8 @@ export const isEverPublic = ({ network, laterNetworks = [] }: SandboxRequest): b
 
 export async function createContainer(docker: Docker, plan: ContainerPlan): Promise<Docker.Container> {
   const { request, facts, harnessFolder, links } = plan;
-  const { limits, network } = request;
+  const { limits } = request;
+  const place: Docker.HostConfig = plan.project === null ? {} : placeSettings(plan.project.main, plan.project.place);
   const installs = isEverPublic(request);
   const memory = ((limits.memoryMb ?? defaultLimits.memoryMb) + ownShare.memoryMb) * 1024 ** 2;
   const mounts: Docker.MountSettings[] = [nodeMount()];
@@ -47,7 +58,7 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
   for (const { hostSocket, insideSocket } of links) mounts.push({ Type: "bind", Source: hostSocket, Target: insideSocket });
   const searchPath = facts.environment.PATH ?? defaultSearchPath;
   try {
-    const networkMode = network.mode === "public" ? await answered(ensurePublicNetwork(docker)) : "none";
+    const network = await networkOf(docker, plan);
     const creation = docker.createContainer({
       name: `openforge-${randomBytes(6).toString("hex")}`,
       Image: facts.id,
@@ -56,7 +67,8 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
       // Commands have no capability that the main process was not given at its start; as root it lays down its own user at once.
       User: installs ? "0:0" : `${forwarderUser}:${forwarderUser}`,
       WorkingDir: "/",
-      Hostname: "sandbox",
+      Hostname: plan.project?.main.hostname ?? "sandbox",
+      ...(network.NetworkingConfig === undefined ? {} : { NetworkingConfig: network.NetworkingConfig }),
       Env: Object.entries({
         ...plan.variables,
         PATH: `${plan.variables.PATH ?? searchPath}:/opt/openforge/bin`,
@@ -64,11 +76,12 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
       }).map(([name, value]) => `${name}=${value}`),
       AttachStdout: true,
       AttachStderr: true,
-      Labels: { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId },
+      Labels: labelsOf(request),
       HostConfig: {
+        ...place,
+        ...network.HostConfig,
         Init: true,
-        Mounts: mounts,
-        NetworkMode: networkMode,
+        Mounts: [...(place.Mounts ?? []), ...mounts],
         CapDrop: ["ALL"],
         CapAdd: installs ? installerCapabilities : [],
         SecurityOpt: ["no-new-privileges"],
@@ -76,7 +89,7 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
         MemorySwap: memory,
         PidsLimit: (limits.processes ?? defaultLimits.processes) + ownShare.processes,
         ...(limits.cpus === undefined ? {} : { NanoCpus: Math.round(limits.cpus * 1e9) }),
-        Ulimits: [{ Name: "core", Soft: 0, Hard: 0 }],
+        Ulimits: [...(place.Ulimits ?? []).filter(({ Name }) => Name !== "core"), { Name: "core", Soft: 0, Hard: 0 }],
         LogConfig: { Type: "none", Config: {} },
       },
     });
@@ -86,6 +99,13 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
       sandboxError("setup-failed", `Docker cannot create the container: ${reason}.`, "Check the task's image and limits."),
     );
   }
+}
+
+async function networkOf(docker: Docker, { request, project }: ContainerPlan): Promise<ReturnType<typeof networkSettings>> {
+  const networks = project?.place.networksOf(project.main) ?? [];
+  if (networks.length > 0) return networkSettings(networks, isEverPublic(request));
+  const isOpen = request.network.mode === "public" && (project === null || project.main.networks.length > 0);
+  return { HostConfig: { NetworkMode: isOpen ? await answered(ensurePublicNetwork(docker)) : "none" } };
 }
 
 /** Starts the container (again); resolves when its main process is ready, with the processes that are ours. */

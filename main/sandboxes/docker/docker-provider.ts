@@ -9,12 +9,14 @@ import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
 import { defaultLimits } from "../sandbox-limits.ts";
 import { baseImage } from "./base-image.ts";
-import { isEverPublic, ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
+import { isEverPublic, labelsOf, ownerLabel, removeContainer, rolloutLabel } from "./container.ts";
 import { DockerSandbox } from "./docker-sandbox.ts";
 import { openEgressLink } from "./egress-link.ts";
 import { answered, connectEngine, type Engine, requireEngine } from "./engine.ts";
 import { examineImage, type ImageFacts } from "./image-facts.ts";
 import { ImageSource } from "./images.ts";
+import { type PreparedProject, prepareProject, requestOfMain, startProject } from "./project/open-project.ts";
+import { removeLeftPlaces } from "./project/project-place.ts";
 
 interface Connected extends Engine {
   readonly images: ImageSource;
@@ -45,18 +47,28 @@ export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProv
     const engine = connect();
     const version = await requireEngine(engine);
     if (request.proxySocket !== null) await openToForwarder(request.proxySocket);
-    if (request.image.kind === "compose") throw unavailable("Compose projects cannot be run yet.", "Use a task with a Dockerfile.");
-    const id = await engine.images.resolve(request.image, onProgress, signal);
-    const facts = await factsOf(engine, id, { [ownerLabel]: request.ownerId, [rolloutLabel]: request.rolloutId });
+    const { docker, images } = engine;
+    const prepared = request.image.kind === "compose" ? await prepareProject(request.image, request, images, onProgress, signal) : null;
+    const id = request.image.kind === "compose" ? (prepared?.mainImageId ?? "") : await images.resolve(request.image, onProgress, signal);
+    const facts = await factsOf(engine, id, prepared?.main.user ?? null, labelsOf(request));
     signal?.throwIfAborted();
-    return new DockerSandbox({
-      docker: engine.docker,
-      request: { ...request, workdir: posix.normalize(request.workdir) },
-      facts,
-      isolation: isolationOf(request, await seccompOf(engine)),
-      fingerprint: fingerprintOf(facts, version),
-      egress: await openEgressLink(request, socketFolder, resolve),
-    });
+    const ofMain = prepared === null ? request : requestOfMain(request, prepared.main);
+    const seccomp = await seccompOf(engine);
+    const egress = await openEgressLink(request, socketFolder, resolve);
+    try {
+      return new DockerSandbox({
+        docker,
+        request: { ...ofMain, workdir: posix.normalize(request.workdir) },
+        facts,
+        isolation: isolationOf(ofMain, seccomp, prepared?.imageIds.size ?? 0),
+        fingerprint: { ...fingerprintOf(facts, version), ...imagesOf(prepared) },
+        egress,
+        project: prepared === null ? null : await startProject(docker, prepared, request, onProgress, signal),
+      });
+    } catch (error) {
+      await egress?.close();
+      throw error;
+    }
   };
 
   return {
@@ -85,6 +97,7 @@ export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProv
         await removeContainer(engine.docker.getContainer(Id));
         ended.add(rollout);
       }
+      await removeLeftPlaces(engine.docker, `${ownerLabel}=${ownerId}`, (labels) => keep.has(labels[rolloutLabel] ?? ""));
       return [...ended];
     },
   };
@@ -98,11 +111,17 @@ function connectOrNull(connect: () => Connected): Connected | null {
   }
 }
 
-function factsOf(engine: Connected, id: string, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
-  const known = engine.facts.get(id) ?? examineImage(engine.docker, id, label);
-  engine.facts.set(id, known);
-  known.catch(() => engine.facts.delete(id));
+function factsOf(engine: Connected, id: string, user: string | null, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
+  const key = user === null ? id : `${id} ${user}`;
+  const known = engine.facts.get(key) ?? examineImage(engine.docker, id, user, label);
+  engine.facts.set(key, known);
+  known.catch(() => engine.facts.delete(key));
   return known;
+}
+
+/** The other services' images, as part of what makes the environment reproducible. */
+function imagesOf(prepared: PreparedProject | null): Readonly<Record<string, string>> {
+  return Object.fromEntries([...(prepared?.imageIds ?? [])].map(([service, id]) => [`service ${service}`, id]));
 }
 
 function refuseWhatItCannot(request: SandboxRequest): void {
@@ -154,16 +173,18 @@ async function proveIt(engine: Connected, create: SandboxProvider["create"]): Pr
   }
 }
 
-function isolationOf(request: SandboxRequest, seccomp: string): IsolationReport {
+/** `beside`: number of other services. */
+function isolationOf(request: SandboxRequest, seccomp: string, beside: number): IsolationReport {
   const { network, laterNetworks = [], limits } = request;
   const open = isEverPublic(request);
   const listed = [network, ...laterNetworks].some(({ mode }) => mode === "allowlist");
   const cpus = limits.cpus === undefined ? "CPU not limited" : `${limits.cpus} CPUs`;
+  const services = beside === 0 ? "" : `; ${beside} other ${beside === 1 ? "service" : "services"} on a private network`;
   return {
     files: "a container's own file system from an image; of this machine only the harness and Node, read-only, and the proxy's socket",
     network: open
-      ? "outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are"
-      : `none but a loopback; no way out but the model's port${listed ? " and a proxy for the hosts that the task lists" : ""}`,
+      ? `outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are${services}`
+      : `none but a loopback; no way out but the model's port${listed ? " and a proxy for the hosts that the task lists" : ""}${services}`,
     processes: `own PID, IPC and host-name namespaces; no new privileges; ${seccomp}; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
     limits: `cgroup, the whole box: ${limits.memoryMb ?? defaultLimits.memoryMb} MB of memory without swap, ${limits.processes ?? defaultLimits.processes} processes, ${cpus}, disk not limited`,
   };

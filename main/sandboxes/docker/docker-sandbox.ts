@@ -1,8 +1,6 @@
 /** One Docker sandbox. Its container is created at its first use, so that `provide` can still add a mount. */
 import { posix } from "node:path";
-import { Readable } from "node:stream";
 import type Docker from "dockerode";
-import tar from "tar-fs";
 import type {
   DirectFiles,
   ExecRequest,
@@ -12,6 +10,7 @@ import type {
   NetworkPolicy,
   Sandbox,
   SandboxRequest,
+  SandboxServices,
   UploadEntry,
 } from "../contract.ts";
 import { listedHosts, proxyVariables } from "../egress/proxy-variables.ts";
@@ -23,16 +22,19 @@ import { directFiles } from "../host-files/direct-files.ts";
 import type { ProcessIdentity } from "../host-processes.ts";
 import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost, unavailable } from "../sandbox-error.ts";
-import { downloadFrom, type FileOwner, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
+import { downloadFrom, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
 import { absoluteInside } from "../transfer-limits.ts";
 import { createContainer, emptyContainer, isEverPublic, removeContainer, startContainer } from "./container.ts";
+import { archivesOf, makeFolder } from "./container-archives.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import type { EgressLink } from "./egress-link.ts";
-import { answered, lostOr, statusOf } from "./engine.ts";
+import { statusOf } from "./engine.ts";
 import { endStrangers, reachableProcess, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { egressLink, modelLink, outOfMemorySource } from "./inside-programs.ts";
 import { switchPublic } from "./networks.ts";
+import type { ComposeRun } from "./project/compose-run.ts";
+import { waitUntilMainIsHealthy } from "./project/main-health.ts";
 import { withStagedEntries } from "./staged-entries.ts";
 
 export interface DockerSandboxOptions {
@@ -43,6 +45,8 @@ export interface DockerSandboxOptions {
   readonly fingerprint: Readonly<Record<string, string>>;
   /** Null when no network of the request is a list of hosts. Closed by the sandbox. */
   readonly egress: EgressLink | null;
+  /** The services beside it, where there are any; they end with the sandbox. */
+  readonly project: ComposeRun | null;
 }
 
 export class DockerSandbox implements Sandbox {
@@ -50,6 +54,7 @@ export class DockerSandbox implements Sandbox {
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
   readonly modelBaseHost: string | null;
+  readonly services?: SandboxServices;
   readonly #options: DockerSandboxOptions;
   readonly #running = new Set<object>();
   #harness: HarnessMount | null = null;
@@ -64,6 +69,7 @@ export class DockerSandbox implements Sandbox {
   constructor(options: DockerSandboxOptions) {
     this.#options = options;
     this.isolation = options.isolation;
+    if (options.project !== null) this.services = options.project;
     this.#isPublic = options.request.network.mode === "public";
     this.fingerprint = options.fingerprint;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
@@ -108,7 +114,7 @@ export class DockerSandbox implements Sandbox {
 
   async upload(hostPath: string, insidePath: string): Promise<void> {
     const container = await this.#container();
-    if (this.#reached === null) await uploadInto(this.#tarEnds(container), hostPath, insidePath);
+    if (this.#reached === null) await uploadInto(this.#archives(container), hostPath, insidePath);
     else await copyIn(this.#reached, this.#options.facts, hostPath, absoluteInside(insidePath));
   }
 
@@ -120,25 +126,26 @@ export class DockerSandbox implements Sandbox {
 
   async writeFile(insidePath: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
     const container = await this.#container();
-    if (this.#reached === null) await writeInto(this.#tarEnds(container), insidePath, bytes, mode);
+    if (this.#reached === null) await writeInto(this.#archives(container), insidePath, bytes, mode);
     else await writeIn(this.#reached, this.#options.facts, absoluteInside(insidePath), bytes, mode);
   }
 
   async download(insidePath: string, hostPath: string): Promise<boolean> {
     const container = await this.#container();
-    if (this.#reached === null) return downloadFrom(this.#tarEnds(container), insidePath, hostPath);
+    if (this.#reached === null) return downloadFrom(this.#archives(container), insidePath, hostPath);
     return copyOut(this.#reached, absoluteInside(insidePath), hostPath);
   }
 
   async useNetwork(network: NetworkPolicy): Promise<void> {
-    const { docker, egress, request } = this.#options;
+    const { docker, egress, request, project } = this.#options;
     const isPublic = network.mode === "public";
     if ((network.mode === "allowlist" && egress === null) || (isPublic && !isEverPublic(request))) {
       throw unavailable(`The container was not made for the network mode ${network.mode}.`, "Name it when the sandbox is created.");
     }
     egress?.allow(listedHosts(network));
     const container = await this.#container();
-    if (isPublic !== this.#isPublic) await answered(switchPublic(docker, container, isPublic));
+    if (project !== null) await project.usePublic(isPublic);
+    else if (isPublic !== this.#isPublic) await switchPublic(docker, container, isPublic, true);
     this.#isPublic = isPublic;
   }
 
@@ -169,6 +176,7 @@ export class DockerSandbox implements Sandbox {
     const container = await this.#started?.catch(() => null);
     await this.#options.egress?.close();
     if (container) await removeContainer(container);
+    await this.#options.project?.destroy();
   }
 
   async #container(): Promise<Docker.Container> {
@@ -178,21 +186,27 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #start(): Promise<Docker.Container> {
-    const { docker, request, facts, egress } = this.#options;
+    const { docker, request, facts, egress, project } = this.#options;
     const container = await createContainer(docker, {
       ...{ request, facts, harnessFolder: this.#harness?.hostFolder ?? null },
       links: [
         ...(request.proxySocket === null ? [] : [modelLink(request.proxySocket)]),
-        ...(egress === null ? [] : [egressLink(egress.socket, false)]),
+        ...(egress === null ? [] : [egressLink(egress.socket, (project?.names ?? []).length > 0)]),
       ],
-      variables: egress === null ? {} : proxyVariables(),
+      variables: { ...(egress === null ? {} : proxyVariables(project?.names)), ...project?.main.environment },
+      project,
     });
     try {
+      await project?.prepareMain(container);
       this.#ours = await startContainer(container);
       this.#reached = await reachableProcess(container);
       await this.#makePlace(container, request.workdir, 0o755);
       // Agent and verifier may be different accounts of the image.
       for (const name of ["agent", "verifier", "artifacts"]) await this.#makePlace(container, `/logs/${name}`, 0o777);
+      if (project !== null) {
+        await waitUntilMainIsHealthy(container, project.main.healthcheck, facts.user);
+        await project.startRest(container);
+      }
       return container;
     } catch (error) {
       await removeContainer(container);
@@ -217,76 +231,7 @@ export class DockerSandbox implements Sandbox {
     return true;
   }
 
-  #tarEnds(container: Docker.Container): TarEnds {
-    const { facts } = this.#options;
-    return {
-      owner: { uid: facts.uid, gid: facts.gid },
-      unpackInside: async (folder, archive) => {
-        await makeFolder(container, folder, 0o755, facts);
-        await unpack(container, folder, Readable.from(archive));
-      },
-      packInside: async (path) => {
-        try {
-          return { archive: Readable.from(await container.getArchive({ path })), done: Promise.resolve() };
-        } catch (error) {
-          if (await isOnlyThePathMissing(container, error)) return null;
-          throw lostOr(error, (reason) => sandboxError("setup-failed", `${path} cannot be copied out: ${reason}.`, "Check the path."));
-        }
-      },
-    };
-  }
-}
-
-/** Makes a folder and its missing parents; what exists stays as it is. */
-async function makeFolder(container: Docker.Container, path: string, mode: number, owner: FileOwner): Promise<void> {
-  const missing: string[] = [];
-  let ancestor = path;
-  while (ancestor !== "/" && !(await exists(container, ancestor))) {
-    missing.unshift(ancestor);
-    ancestor = posix.dirname(ancestor);
-  }
-  if (missing.length === 0) return;
-  const folders = tar.pack("/", {
-    entries: [],
-    finalize: false,
-    finish: (pack) => {
-      for (const folder of missing) {
-        const name = posix.relative(ancestor, folder);
-        pack.entry({ name, type: "directory", mode: folder === path ? mode : 0o755, mtime: new Date(), uid: owner.uid, gid: owner.gid });
-      }
-      pack.finalize();
-    },
-  });
-  await unpack(container, ancestor, Readable.from(folders));
-}
-
-async function exists(container: Docker.Container, path: string): Promise<boolean> {
-  try {
-    await answered(container.infoArchive({ path }));
-    return true;
-  } catch (error) {
-    if (await isOnlyThePathMissing(container, error)) return false;
-    throw lostOr(error, (reason) => sandboxError("setup-failed", `Docker cannot look at ${path}: ${reason}.`, "Check Docker's log."));
-  }
-}
-
-/** The engine answers 404 for a missing path and for a missing container alike. */
-async function isOnlyThePathMissing(container: Docker.Container, error: unknown): Promise<boolean> {
-  if (statusOf(error) !== 404) return false;
-  try {
-    await answered(container.inspect());
-    return true;
-  } catch (inspection) {
-    throw lostOr(inspection, () => sandboxLost("its container cannot be looked at"));
-  }
-}
-
-async function unpack(container: Docker.Container, folder: string, archive: Readable): Promise<void> {
-  try {
-    await container.putArchive(archive, { path: folder });
-  } catch (error) {
-    throw lostOr(error, (reason) =>
-      sandboxError("setup-failed", `Files could not be copied to ${folder}: ${reason}.`, "Use a writable folder with room."),
-    );
+  #archives(container: Docker.Container): TarEnds {
+    return archivesOf(container, this.#options.facts);
   }
 }

@@ -27,12 +27,14 @@ export interface ImageFacts extends InsideFacts {
 
 const limitMs = 60_000;
 
-export async function examineImage(docker: Docker, id: string, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
+/** `user`: an account other than the image's own, by name or number. */
+export async function examineImage(docker: Docker, id: string, user: string | null, label: Readonly<Record<string, string>>): Promise<ImageFacts> {
   const image = await docker.getImage(id).inspect();
   const container = await docker.createContainer({
     Image: id,
     Entrypoint: [insidePaths.node, "-e", imageFactsSource],
     Cmd: [],
+    ...(user === null ? {} : { User: user }),
     NetworkDisabled: true,
     AttachStdout: true,
     AttachStderr: true,
@@ -62,7 +64,7 @@ export async function examineImage(docker: Docker, id: string, label: Readonly<R
     id: image.Id,
     digest: image.RepoDigests?.[0] ?? image.Id,
     environment: environmentOf(image.Config.Env ?? []),
-    user: image.Config.User || "0",
+    user: user ?? (image.Config.User || "0"),
   };
 }
 

@@ -1,6 +1,6 @@
 import type Docker from "dockerode";
 import { sandboxError } from "../sandbox-error.ts";
-import { lostOr, reasonOf, statusOf } from "./engine.ts";
+import { answered, lostOr, reasonOf, statusOf } from "./engine.ts";
 
 const publicNetwork = "openforge-public";
 
@@ -27,12 +27,12 @@ export async function ensurePublicNetwork(docker: Docker): Promise<string> {
   return publicNetwork;
 }
 
-/** Moves a running container of `network none` to the outside or back. */
-export async function switchPublic(docker: Docker, container: Docker.Container, isPublic: boolean): Promise<void> {
+/** Gives a container a way out or takes it. `alone`: it is in no other network, and without a way out in `none`. */
+export async function switchPublic(docker: Docker, container: Docker.Container, isPublic: boolean, alone: boolean): Promise<void> {
   try {
     const [from, to] = isPublic ? ["none", await ensurePublicNetwork(docker)] : [publicNetwork, "none"];
-    await docker.getNetwork(from).disconnect({ Container: container.id, Force: true });
-    await docker.getNetwork(to).connect({ Container: container.id });
+    if (alone || !isPublic) await answered(docker.getNetwork(from).disconnect({ Container: container.id, Force: true }));
+    if (alone || isPublic) await answered(docker.getNetwork(to).connect({ Container: container.id }));
   } catch (error) {
     throw lostOr(error, (reason) =>
       sandboxError("setup-failed", `Docker cannot give the container another network: ${reason}.`, "Check Docker's log."),

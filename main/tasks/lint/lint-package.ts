@@ -1,6 +1,7 @@
 /** Warnings about a package that is valid: what Harbor's own lint says by default, and what is odd to the workbench. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readCompose } from "../../sandboxes/index.ts";
 import type { TaskFault } from "../contract.ts";
 import { artifactOf } from "../harbor/artifact-entry.ts";
 import type { TaskConfig } from "../harbor/task-config.ts";
@@ -93,11 +94,19 @@ async function lintSources(files: PackageFiles, config: TaskConfig, layout: Pack
     if (await isFile(join(files.root, dockerfile)))
       add(dockerfile, lintDockerfile(await readText(files, dockerfile), folder === "environment", linux));
     const compose = `${folder}/docker-compose.yaml`;
-    if (await isFile(join(files.root, compose))) add(compose, lintCompose(await readText(files, compose), folder));
+    if (await isFile(join(files.root, compose))) add(compose, await composeFindings(files, folder, compose));
   }
   for (const { file, separate } of layout.testScripts) if (file.endsWith(".sh")) add(file, await scriptFindings(files, file, separate));
   for (const file of layout.solutions) if (file.endsWith(".sh")) add(file, await scriptFindings(files, file, false));
   return found;
+}
+
+/** What is unwise, and what cannot be run at all. */
+async function composeFindings(files: PackageFiles, folder: string, compose: string): Promise<CommandFinding[]> {
+  const unwise = lintCompose(await readText(files, compose), folder);
+  const { problems } = await readCompose({ file: join(files.root, compose), root: files.root, variables: null });
+  const further = problems.filter(({ line }) => unwise.every((finding) => finding.line !== line));
+  return [...unwise, ...further.map(({ line, message }) => ({ line, message: `${message} As it is, the task cannot be run.` }))];
 }
 
 async function scriptFindings(files: PackageFiles, file: string, separate: boolean): Promise<CommandFinding[]> {

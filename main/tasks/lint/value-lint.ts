@@ -88,15 +88,6 @@ function lintNetwork(config: TaskConfig, warn: Warn): void {
   if (environment?.network_mode === undefined && (agent?.network_mode === undefined || verifier?.network_mode === undefined)) {
     warn(["environment"], 'The task names no network mode, which means public; say environment.network_mode = "no-network" if it needs none.');
   }
-  const ofAgent = agent?.network_mode ?? environment?.network_mode ?? "public";
-  const shared = (verifier?.environment_mode ?? (verifier?.environment === undefined ? "shared" : "separate")) === "shared";
-  if (shared && verifier?.network_mode !== undefined && verifier.network_mode !== ofAgent) {
-    const advice = 'say environment_mode = "separate" if the verifier needs its own';
-    warn(
-      ["verifier", "network_mode"],
-      `verifier.network_mode is not applied: the verifier shares the agent's sandbox, which is ${ofAgent}; ${advice}.`,
-    );
-  }
 }
 
 /** `a${VAR}` in an env table arrives as it is written. */
