@@ -19,7 +19,8 @@ interface Used {
 export function measureProcessorTime(partOf: (commandLine: string) => string): ProcessorTime {
   const seen = new Map<string, Used>();
   const look = (): void => {
-    for (const { key, part, seconds } of descendants(partOf)) seen.set(key, { part, seconds });
+    // One that is about to go has no command line any more.
+    for (const { key, part, seconds } of descendants(partOf)) seen.set(key, { part: part === "" ? (seen.get(key)?.part ?? "") : part, seconds });
   };
   look();
   const atStart = new Map([...seen].map(([key, { seconds }]) => [key, seconds]));
