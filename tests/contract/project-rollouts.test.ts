@@ -85,7 +85,7 @@ service = "shop"
         "environment/docker-compose.yaml": compose,
         "environment/shop/Dockerfile": 'FROM openforge/base:1\nCOPY server.py /\nCMD ["python3", "/server.py"]\n',
         "environment/shop/server.py": server,
-        "tests/test.sh": `#!/bin/sh\nif grep -q "42 apples" /app/answer.txt && ${fetching("http://shop:8080/check")}; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n`,
+        "tests/test.sh": `#!/bin/sh\nif grep -q "42 apples" /app/answer.txt && ${fetching("http://shop:8080/check")} > /dev/null; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n`,
       },
       [`${fetching("http://shop:8080/apples")} > answer.txt`],
     );
@@ -144,7 +144,7 @@ describe.each(kinds)("a task with a list of hosts, in the %s sandbox", (sandbox)
       {
         "task.toml": `[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["${own}"]\n[verifier]\nnetwork_mode = "no-network"\n`,
         "environment/Dockerfile": "FROM openforge/base:1\nWORKDIR /app\n",
-        "tests/test.sh": `#!/bin/sh\nif grep -q plum /app/word.txt && ! ${fetching(`http://${own}:${port}/late`)}; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n`,
+        "tests/test.sh": `#!/bin/sh\nif grep -q plum /app/word.txt && ! ${fetching(`http://${own}:${port}/late`)} > /dev/null; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n`,
       },
       [`${fetching(`http://${own}:${port}/`)} > word.txt`, `${fetching("http://other.example/")}`],
     );

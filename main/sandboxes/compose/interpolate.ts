@@ -5,7 +5,7 @@
 
 export type Lookup = (name: string) => string | undefined;
 
-export interface Interpolated {
+interface Interpolated {
   readonly text: string;
   /** Variables that are not set and have no default: nothing stands in their place. */
   readonly unset: readonly string[];

@@ -12,7 +12,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "of-compose-"));
   await mkdir(join(root, "environment", "web"), { recursive: true });
   file = join(root, "environment", "docker-compose.yaml");
-  await writeFile(join(root, "environment", "web", "Dockerfile"), "FROM scratch\n");
+  for (const folder of ["", "web"]) await writeFile(join(root, "environment", folder, "Dockerfile"), "FROM scratch\n");
   await writeFile(join(root, "environment", "web", "app.env"), '# comment\nA=1\nexport B="two words"\nC=three # said\n');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -142,6 +142,7 @@ it.each([
   ["services:\n  db:\n    image: x\n    cap_add: [SYS_ADMIN]\n", /^4 services\.db\.cap_add: SYS_ADMIN is not given; only CHOWN, /],
   ["services:\n  db:\n    command: x\n", "3 services.db: has neither image nor build."],
   ["services:\n  db:\n    build: ../web2\n", "3 services.db.build: there is no ../web2."],
+  ["services:\n  db:\n    build: { context: web, dockerfile: none }\n", "3 services.db.build: there is no none."],
   ["services:\n  db:\n    image: x\n    mem_limit: much\n", "4 services.db.mem_limit: must be a size such as 512m."],
   ["services:\n  db:\n    image: x\n    depends_on: [cache]\n", "4 services.db.depends_on: there is no service cache, or it belongs to a profile."],
   ["services:\n  a: { image: x, depends_on: [b] }\n  b: { image: x, depends_on: [a] }\n", "2 services.a: services need each other: a → b → a."],

@@ -1,5 +1,5 @@
 /** Reads a compose file into a project, or says by line what of it cannot be run. */
-import { readFile, realpath, stat } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import type { z } from "zod";
 import { type ComposeProblem, type ComposeSource, type Path, readComposeSource } from "./compose-source.ts";
@@ -10,13 +10,13 @@ import { type ComposeProject, type ComposeService, defaultNetwork, mainService, 
 import { harmlessKeys, projectSchema, type ServiceKeys, sentenceOf, serviceSchema } from "./service-schema.ts";
 import { startOrder } from "./start-order.ts";
 
-export interface ComposeReading {
+interface ComposeReading {
   /** Null exactly when there are problems. */
   readonly project: ComposeProject | null;
   readonly problems: readonly ComposeProblem[];
 }
 
-export interface ComposeOptions {
+interface ComposeOptions {
   readonly file: string;
   /** Folder that no path in the file may leave. */
   readonly root: string;
@@ -161,7 +161,8 @@ class ProjectReader {
     const path = [...at, "build"];
     const contextFolder = await this.#inside(path, build.context);
     if (contextFolder === null) return null;
-    const dockerfile = await this.#inside(path, resolve(contextFolder, build.dockerfile));
+    // An image that the task names may stand for what main would be built from.
+    const dockerfile = await this.#inside(path, resolve(contextFolder, build.dockerfile), name !== mainService, build.dockerfile);
     if (dockerfile === null) return null;
     const fromContext = relative(contextFolder, dockerfile);
     if (fromContext.startsWith("..")) this.#report(path, `${build.dockerfile} must lie in the folder that is built, ${build.context}`);
@@ -250,7 +251,7 @@ class ProjectReader {
   }
 
   /** Absolute, with links followed; null, and reported, when it is not in the package. */
-  async #inside(at: Path, path: string, required = true): Promise<string | null> {
+  async #inside(at: Path, path: string, required = true, shown = path): Promise<string | null> {
     if (this.#source.isUncertain(at)) return null;
     const { file } = this.#options;
     const root = await realpath(this.#options.root);
@@ -258,14 +259,13 @@ class ProjectReader {
     const found = await realpath(wanted).catch(() => null);
     const within = (candidate: string): boolean => candidate === root || candidate.startsWith(`${root}/`);
     if (found === null && within(resolve(await realpath(dirname(file)), path))) {
-      if (required) this.#report(at, `there is no ${path}`);
+      if (required) this.#report(at, `there is no ${shown}`);
       return null;
     }
     if (found === null || !within(found)) {
-      this.#report(at, `${path} lies outside the task package`);
+      this.#report(at, `${shown} lies outside the task package`);
       return null;
     }
-    await stat(found);
     return found;
   }
 

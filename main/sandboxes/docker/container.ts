@@ -27,7 +27,7 @@ const ownShare = { memoryMb: 64, processes: 16 };
 const installerCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
 const defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-export interface ContainerPlan {
+interface ContainerPlan {
   readonly request: SandboxRequest;
   readonly facts: ImageFacts;
   readonly harnessFolder: string | null;

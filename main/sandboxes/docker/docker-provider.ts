@@ -24,7 +24,7 @@ interface Connected extends Engine {
   readonly facts: Map<string, Promise<ImageFacts>>;
 }
 
-export interface DockerProviderOptions {
+interface DockerProviderOptions {
   readonly socketPath: string | undefined;
   /** Of the egress proxies' sockets. */
   readonly socketFolder: string;

@@ -13,7 +13,7 @@ import { SharedWork } from "./shared-work.ts";
 
 type Report = (line: string) => void;
 
-export interface ImageBuild {
+interface ImageBuild {
   readonly contextFolder: string;
   /** Relative to the context. */
   readonly dockerfile: string;

@@ -14,7 +14,7 @@ const connectLimitMs = 30_000;
 /** Open at once, and in a box's whole life. What nobody would read any more is refused rather than not recorded. */
 const limits = { open: 256, total: 20_000 };
 
-export interface EgressProxyOptions {
+interface EgressProxyOptions {
   readonly allowedHosts: readonly string[];
   readonly onConnection?: ((connection: EgressConnection) => void) | undefined;
   readonly resolve?: Resolve | undefined;
@@ -136,7 +136,11 @@ export function openEgressProxy({ allowedHosts, onConnection, resolve = machineR
   }
 
   return {
-    accept: (socket) => void server.emit("connection", socket),
+    accept: (socket) => {
+      // A client may end its sending half first; by default the answer would be cut short then.
+      socket.allowHalfOpen = true;
+      server.emit("connection", socket);
+    },
     listen: (path) =>
       new Promise((resolveListening, reject) => {
         server.once("error", reject);

@@ -16,7 +16,7 @@ import { makeProjectPlace, type ProjectPlace } from "./project-place.ts";
 import { copyPackageFiles, createService, joinNetworks } from "./service-container.ts";
 import { logsOf, waitFor } from "./service-states.ts";
 
-export interface ComposeRunOptions {
+interface ComposeRunOptions {
   readonly docker: Docker;
   readonly request: SandboxRequest;
   readonly project: ComposeProject;

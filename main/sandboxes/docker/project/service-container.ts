@@ -9,7 +9,7 @@ import { defaultLimits } from "../../sandbox-limits.ts";
 import { answered, lostOr } from "../engine.ts";
 import type { ProjectPlace } from "./project-place.ts";
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly service: ComposeService;
   readonly imageId: string;
   readonly place: ProjectPlace;
