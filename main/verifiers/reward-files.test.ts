@@ -20,6 +20,7 @@ describe("reward.json", () => {
   test("with several names and no rule is malformed, and keeps what it read", () => {
     expect(json('{"accuracy": 0.9, "format": 1.0}')).toEqual({
       ok: false,
+      noScalar: true,
       cause: "reward-malformed",
       rewards: { accuracy: 0.9, format: 1 },
       detail: "reward.json has the rewards accuracy, format; none is called reward, and the task names no reward_key.",
