@@ -40,6 +40,10 @@ export const study: Study = (options) =>
       successes(of("plain").map(({ after }) => after)),
       successes(of("30 % of rollouts lost").map(({ after }) => after)),
     ).gain;
+    const lostByRun = differences(
+      of("plain").map(({ after }) => after),
+      of("30 % of rollouts lost").map(({ after }) => after),
+    );
     const shuffled = meanOverRuns(gainsOf(of("rewards shuffled")));
     const flipped = gain("advantages flipped");
     const warnings = inverted.points.flatMap(({ health }) => health.filter(({ measure }) => measure === "mask"));
@@ -73,7 +77,7 @@ export const study: Study = (options) =>
               holds: (lost.low ?? -1) > -0.05,
             },
           ],
-      found: [],
+      found: options.short ? [] : [`Over runs the difference that 30 % of lost rollouts make is ${points(meanOverRuns(lostByRun))}.`],
     };
   });
 
@@ -92,9 +96,17 @@ async function ofCondition(
   return ended;
 }
 
-/** One a run. */
+/** Gain of each run. */
 function gainsOf(runs: readonly EndedRun[]): readonly number[] {
-  return runs.flatMap(({ before, after }) => comparePaired(successes([before]), successes([after])).gain.mean ?? []);
+  return differences(
+    runs.map(({ before }) => before),
+    runs.map(({ after }) => after),
+  );
+}
+
+/** Of evaluations of the same seeds in the same order, one number a seed. */
+function differences(before: readonly EvaluationRecord[], after: readonly EvaluationRecord[]): readonly number[] {
+  return before.flatMap((one, index) => comparePaired(successes([one]), successes(after.slice(index, index + 1))).gain.mean ?? []);
 }
 
 function rowOf(name: Condition, runs: readonly EndedRun[]): readonly string[] {
