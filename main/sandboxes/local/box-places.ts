@@ -3,7 +3,7 @@
  * box takes a disk longer than most of what is done in them. In memory they count against the box's own limit of memory.
  */
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync, statfsSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { makeBoxParent } from "./box-folder.ts";
 import { openTrash, type Trash } from "./trash.ts";
@@ -13,6 +13,7 @@ const inMemoryMb = 64;
 /** So much must be free there. */
 const spareBytes = 1024 ** 3;
 const sharedMemory = "/dev/shm";
+const trashName = "local-trash";
 
 export interface BoxPlace {
   /** Holds one folder a box. */
@@ -32,7 +33,7 @@ interface BoxPlaces {
 export function boxPlaces(stateFolder: string, run: (command: readonly string[]) => Promise<void>): BoxPlaces {
   const placeIn = (parent: string, inMemory: boolean): BoxPlace => ({
     boxes: join(parent, "local"),
-    trash: openTrash(join(parent, "local-trash"), run),
+    trash: openTrash(join(parent, trashName), run),
     inMemory,
   });
   const disk = placeIn(stateFolder, false);
@@ -52,19 +53,18 @@ export function boxPlaces(stateFolder: string, run: (command: readonly string[])
   };
 }
 
-/** Everybody may write in `/dev/shm`: a folder that is not ours is not used. An empty one goes when the service ends. */
+/** Everybody may write in `/dev/shm`: a folder that is not ours is not used. Without a box it goes when the service ends. */
 function makeOwn(own: string, boxes: string): boolean {
   try {
-    if (!existsSync(own)) {
-      mkdirSync(own, { mode: 0o711 });
-      process.once("exit", () => {
-        for (const folder of [boxes, own]) removeIfEmpty(folder);
-      });
-    }
+    if (!existsSync(own)) mkdirSync(own, { mode: 0o711 });
     const found = lstatSync(own);
     if (!found.isDirectory() || found.uid !== process.geteuid?.()) return false;
     makeBoxParent(own);
     makeBoxParent(boxes);
+    process.once("exit", () => {
+      orLeave(() => rmSync(join(own, trashName), { recursive: true, force: true }));
+      for (const folder of [boxes, own]) orLeave(() => rmdirSync(folder));
+    });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
@@ -72,9 +72,10 @@ function makeOwn(own: string, boxes: string): boolean {
   }
 }
 
-function removeIfEmpty(folder: string): void {
+/** What cannot be removed now is left to the next service on this data folder. */
+function orLeave(remove: () => void): void {
   try {
-    rmdirSync(folder);
+    remove();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
   }
