@@ -38,6 +38,8 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     page = await WorkbenchPage.open(browser, service.url, { width: 1280, height: 800, scheme: schemes % 2 === 0 ? "dark" : "light" });
     runs = new RunsPage(page);
     dialogs = new DialogsPage(page);
+    // The window opens where the one before was left.
+    await page.show("Runs");
     await runs.rollouts.first().waitFor();
   });
   afterEach(async () => {

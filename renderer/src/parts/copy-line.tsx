@@ -6,17 +6,15 @@ interface CopyLineProps {
   readonly value: string;
   /** What the message says was copied. */
   readonly what: string;
-  /** What is shown in its place. */
-  readonly shown?: string;
 }
 
 /** A value to be pasted elsewhere. */
-export function CopyLine({ label, value, what, shown = value }: CopyLineProps) {
+export function CopyLine({ label, value, what }: CopyLineProps) {
   return (
     <div className="grid grid-cols-[5.5rem_minmax(0,1fr)_auto] items-center gap-2.5 text-xs">
       <span className="text-secondary">{label}</span>
-      <code className="min-w-0 truncate rounded-2 bg-sunken px-2 py-1" title={shown}>
-        {shown}
+      <code className="min-w-0 truncate rounded-2 bg-sunken px-2 py-1" title={value}>
+        {value}
       </code>
       <Button small onClick={() => void copyText(value, what)} aria-label={`Copy ${what.toLowerCase()}`}>
         Copy

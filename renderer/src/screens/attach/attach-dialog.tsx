@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { showExperiment } from "../../actions/first-run.ts";
+import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { CopyLine } from "../../parts/copy-line.tsx";
@@ -31,14 +32,17 @@ function Address({ opened }: { readonly opened: Opened }) {
       <div className="mt-1 flex items-center gap-2.5 text-xs">
         <span className="w-22 flex-none text-secondary">For</span>
         <Segmented small label="For" value={title} onChange={setTitle} options={kinds.map((each) => ({ value: each.title, label: each.title }))} />
+        <span className="flex-1" />
+        {kind !== undefined && (
+          <Button small onClick={() => void copyText(exportLines(kind.settings), "Lines for a shell")}>
+            Copy lines
+          </Button>
+        )}
       </div>
       {kind !== undefined && (
-        <>
-          <pre className="m-0 overflow-auto rounded-2 bg-sunken px-2.5 py-2 text-xs leading-[1.125rem] break-all whitespace-pre-wrap">
-            {exportLines(kind.settings)}
-          </pre>
-          <CopyLine label="" value={exportLines(kind.settings)} what="Lines for a shell" shown="the lines above, for a shell" />
-        </>
+        <pre className="m-0 overflow-auto rounded-2 bg-sunken px-2.5 py-2 text-xs leading-[1.125rem] break-all whitespace-pre-wrap">
+          {exportLines(kind.settings)}
+        </pre>
       )}
     </div>
   );

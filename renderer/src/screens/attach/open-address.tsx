@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
+import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
-import { CopyLine } from "../../parts/copy-line.tsx";
 import { Section } from "../../parts/pane.tsx";
 import { presentClient } from "../../service/connection.ts";
 import { invalidate } from "../../service/queries.ts";
@@ -46,7 +46,12 @@ export function OpenAddress({ experiment, open }: { readonly experiment: string;
   return (
     <Section title="Address" aside={`open since ${moment(attachment.startedAt)}`}>
       <div className="grid gap-2">
-        <CopyLine label="Base URL" value={attachment.baseUrl} what="Base URL" />
+        <div className="flex items-center gap-2">
+          <code className="min-w-0 flex-1 rounded-2 bg-sunken px-2 py-1 text-xs break-all">{attachment.baseUrl}</code>
+          <Button small aria-label="Copy base URL" onClick={() => void copyText(attachment.baseUrl, "Base URL")}>
+            Copy
+          </Button>
+        </div>
         <p className="m-0 text-xs text-secondary">
           {attachment.sessions === 0
             ? "No session has begun yet. Start the program with this address and the key that you copied."
