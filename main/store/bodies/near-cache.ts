@@ -1,7 +1,9 @@
-/** The last body put under each `near` key, within a limit of memory. */
+/** The last body put under each `near` key, of the keys used last, within a limit of memory. */
 import { type Plan, planBody, type WrittenBody } from "./similar.ts";
 
 const mostBytes = 64 * 1024 * 1024;
+/** More than are written to at once; what ended is soon pushed out by what runs. */
+const mostKeys = 256;
 
 export class NearCache {
   readonly #last = new Map<string, WrittenBody & { readonly journal: number }>();
@@ -18,7 +20,7 @@ export class NearCache {
     this.#last.delete(key);
     this.#last.set(key, { ...body, journal });
     for (const [oldest, { bytes }] of this.#last) {
-      if (this.#bytes <= mostBytes) break;
+      if (this.#bytes <= mostBytes && this.#last.size <= mostKeys) break;
       this.#last.delete(oldest);
       this.#bytes -= bytes.length;
     }
