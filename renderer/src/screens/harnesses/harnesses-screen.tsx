@@ -35,7 +35,7 @@ function ProbeChip({ harness }: { readonly harness: HarnessView }) {
 }
 
 const columns =
-  "grid grid-cols-[minmax(8rem,1.4fr)_minmax(4.5rem,6rem)_minmax(4rem,0.7fr)_minmax(5rem,0.8fr)_minmax(6rem,1fr)_6.5rem_minmax(8.5rem,13rem)] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_5rem_7rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_9rem]";
+  "grid grid-cols-[minmax(8rem,1.4fr)_minmax(4.5rem,6rem)_minmax(5.5rem,0.7fr)_minmax(5rem,0.8fr)_minmax(6rem,1fr)_6.5rem_minmax(8.5rem,13rem)] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_5rem_7rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_9rem]";
 
 /** A licence's name; who ships it, and how, is in the details. */
 const licenceName = (licence: string): string => licence.split(/[;(]/)[0]?.trim() ?? licence;

@@ -11,7 +11,7 @@ export function LaterGrades({ rollout }: { readonly rollout: string }) {
   if (grades.length === 0) return null;
   return (
     <section aria-label="Later grades" className="flex-none border-b border-line px-3 py-2">
-      <h3 className="m-0 mb-1.5 text-xs font-strong">Later grades</h3>
+      <h2 className="m-0 mb-1.5 text-xs font-strong">Later grades</h2>
       <ul className="m-0 grid max-h-32 list-none gap-1 overflow-auto p-0 text-xs">
         {[...grades].reverse().map((grade) => (
           <li key={grade.at} className="grid grid-cols-[8rem_9rem_minmax(0,1fr)] items-center gap-2.5">

@@ -95,7 +95,7 @@ export function RequestPane({ call, before }: MessagesProps) {
     <>
       <PaneHeader>
         <PaneTitle>Request</PaneTitle>
-        <span className="min-w-0 shrink-[99] truncate text-muted tabular-nums narrow:hidden">sent {moment(call.startedAt)}</span>
+        <span className="truncate text-muted tabular-nums [@media(max-width:1400px)]:hidden">sent {moment(call.startedAt)}</span>
         <span className="flex-1" />
         <PaneTabs<RequestTab>
           label="Request"

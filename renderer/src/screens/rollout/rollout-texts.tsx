@@ -97,9 +97,9 @@ function FileList({ artifacts, open, onChoose }: FileListProps) {
       {headings.map((heading) => (
         <section key={heading}>
           {heading !== "" && (
-            <h3 className="m-0 truncate px-3 pt-2 pb-0.75 text-2xs font-medium text-muted" title={heading}>
+            <h2 className="m-0 truncate px-3 pt-2 pb-0.75 text-2xs font-medium text-muted" title={heading}>
               {heading}
-            </h3>
+            </h2>
           )}
           <ul className="m-0 list-none p-0">
             {artifacts
