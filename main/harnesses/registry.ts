@@ -88,7 +88,9 @@ export function harnessRegistry(options: HarnessRegistryOptions): HarnessRegistr
       const joined = running.get(target);
       if (joined !== undefined) return joined.join(onProgress, signal);
       const subject = `Harness ${id} could not be installed`;
-      const shared = shareInstall(subject, (told, stop) => installHarness({ manifest, manifestFolder: folder, target, onProgress: told, signal: stop }));
+      const shared = shareInstall(subject, (told, stop) =>
+        installHarness({ manifest, manifestFolder: folder, target, onProgress: told, signal: stop }),
+      );
       running.set(target, shared);
       void shared.settled.then(() => running.delete(target));
       return shared.join(onProgress, signal);
