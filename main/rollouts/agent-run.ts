@@ -15,6 +15,7 @@ import {
   collectingBudget,
   log,
   type Prepared,
+  recordConnection,
   runningBudget,
   setupBudget,
   verifyingBudget,
@@ -120,6 +121,7 @@ async function verify({ options, sandbox }: Bench, { part, step }: AgentRun, col
     rolloutId: options.rollout.id,
     ofStep: step !== null,
     onProgress: (line) => log(options, line),
+    onConnection: (connection) => recordConnection(options, connection),
     signal,
   });
   await collector.keepVerifierOutput();

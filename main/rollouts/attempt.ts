@@ -4,7 +4,7 @@
  */
 import type { AgentFacts, AttemptFacts, AttemptStop } from "../../engine/outcome/index.ts";
 import type { HarnessManifest } from "../harnesses/index.ts";
-import type { EgressConnection, HarnessMount, IsolationReport, Sandbox } from "../sandboxes/index.ts";
+import type { HarnessMount, IsolationReport, Sandbox } from "../sandboxes/index.ts";
 import { layOutStep, layOutTask, runsOf, sandboxRequest, type Task } from "../tasks/index.ts";
 import { clearFolders, gradeOfSteps, stepFolders, type VerifierResult } from "../verifiers/index.ts";
 import type { AgentClock } from "./agent-clock.ts";
@@ -12,7 +12,7 @@ import { type AgentRun, type Bench, runAgent } from "./agent-run.ts";
 import { GuardTimeout, stopOf } from "./attempt-stop.ts";
 import { Opened } from "./opened.ts";
 import { createPhaseRecorder, type PhaseRecorder } from "./phases.ts";
-import { type AttemptOptions, budgets, log, type Prepared, prepare, totalBudget } from "./prepare.ts";
+import { type AttemptOptions, budgets, log, type Prepared, prepare, recordConnection, totalBudget } from "./prepare.ts";
 import { trackSteps } from "./step-track.ts";
 
 export interface AttemptResult {
@@ -117,12 +117,6 @@ async function takeSteps(bench: Bench, layOutAll: AgentRun["layOut"], course: Co
     course.verifier = gradeOfSteps(task, verdicts);
     if (!track.graded(index, facts, verdict)) return;
   }
-}
-
-/** A way out that something in the box took, or was refused. */
-function recordConnection({ store, rollout, attempt }: AttemptOptions, connection: EgressConnection): void {
-  const payload = JSON.stringify({ attempt, ...connection });
-  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "rollout.egress", payload });
 }
 
 function fingerprintOf(task: Task, manifest: HarnessManifest, mount: HarnessMount): Readonly<Record<string, string>> {

@@ -2,7 +2,7 @@
 import { WorkbenchError } from "../errors.ts";
 import type { HarnessManifest, HarnessRegistry } from "../harnesses/index.ts";
 import type { ProxySession, Proxy as RecordingProxy, Upstream } from "../proxy/index.ts";
-import type { HarnessMount, SandboxProvider } from "../sandboxes/index.ts";
+import type { EgressConnection, HarnessMount, SandboxProvider } from "../sandboxes/index.ts";
 import type { RolloutRecord, Store, TokenMode } from "../store/index.ts";
 import { checkTask, type Healthcheck, runsOf, setupLimitMs, type Task, type TaskPart, type TaskStep } from "../tasks/index.ts";
 import { agentAlone } from "./agent-alone.ts";
@@ -155,6 +155,12 @@ export function verifyingBudget({ verifier }: TaskPart): number {
 /** A line of the rollout's log. */
 export function log({ store, rollout }: Pick<AttemptOptions, "store" | "rollout">, line: string): void {
   store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "log", payload: JSON.stringify({ line }) });
+}
+
+/** A way out that something in a sandbox of the rollout took, or was refused. */
+export function recordConnection({ store, rollout, attempt }: AttemptOptions, connection: EgressConnection): void {
+  const payload = JSON.stringify({ attempt, ...connection });
+  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "rollout.egress", payload });
 }
 
 /** Where nobody chose one: token-in when the policy can. */

@@ -3,7 +3,7 @@
  * with a cause, never a reward of 0.
  */
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
-import type { SandboxProvider } from "../sandboxes/index.ts";
+import type { EgressConnection, SandboxProvider } from "../sandboxes/index.ts";
 import type { Variables } from "../tasks/index.ts";
 
 export interface VerifierResult {
@@ -33,6 +33,8 @@ export interface VerifierOptions {
   /** One step of several: its rewards need no scalar, for only those of the whole task do. It is then `failed` with a reward of null. */
   readonly ofStep?: boolean;
   readonly onProgress?: (line: string) => void;
+  /** Hears of the connections of a box of the verifier's own. */
+  readonly onConnection?: (connection: EgressConnection) => void;
   readonly signal?: AbortSignal;
 }
 

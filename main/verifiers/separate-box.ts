@@ -30,6 +30,7 @@ export async function inVerifierBox(agentBox: Sandbox, task: Task, box: Verifier
       limits: box.limits,
       workdir: box.workdir ?? defaultWorkdir,
       proxySocket: null,
+      ...(options.onConnection === undefined ? {} : { onConnection: options.onConnection }),
     };
     const sandbox = await provider.create(request, options.onProgress ?? (() => undefined), options.signal);
     try {

@@ -173,6 +173,8 @@ export const harmlessKeys: ReadonlySet<string> = new Set(
   ),
 );
 
+const architecture = process.arch === "x64" ? "amd64" : process.arch;
+
 export const serviceSchema = z.strictObject({
   container_name: text.optional(),
   profiles: texts.optional(),
@@ -216,7 +218,9 @@ export const serviceSchema = z.strictObject({
   security_opt: z
     .array(text.refine((option) => /^no-new-privileges(:true)?$/.test(option), { error: "only no-new-privileges can be asked for" }))
     .optional(),
-  platform: text.optional(),
+  platform: text
+    .refine((platform) => [undefined, architecture].includes(platform.split("/")[1]), { error: `is not this machine's, linux/${architecture}` })
+    .optional(),
   scale: whole.refine((count) => count === 1, { error: "must be 1: a service runs once" }).optional(),
 });
 
