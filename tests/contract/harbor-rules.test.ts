@@ -1,6 +1,6 @@
 /**
  * The same rewards as Harbor's: every starter task earns by Harbor's rules what it earns here (starter-tasks.test.ts), 1 for the gold
- * solution and 0 for nothing and each cheat; and packages that Harbor itself ran earn here what it gave them.
+ * solution and 0 for nothing and each cheat (but for two that forge the reward file); and packages that Harbor itself ran earn here what it gave them.
  */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,15 +16,18 @@ const scratch = await scratchFolder();
 const docker = (await readyProviders(scratch.folder, ["docker"])).length > 0;
 afterAll(() => scratch.dispose());
 
+/** They leave a process that writes the reward after the verifier: Harbor 0.26 lets it live and believes it, the workbench does neither. */
+const forgeries: readonly string[] = ["sort-downloads/cheats/claim-the-reward", "investigate-log/cheats/claim-the-parts"];
+
 for (const name of starterTaskNames) {
   test.skipIf(!docker)(`${name} (needs Docker)`, { timeout: 180_000 }, async () => {
     const { task } = await checkTask(join(starterTasksFolder, name));
     if (task === null) throw new Error("a starter task is a task");
     const image = await harborImage(task);
-    const run = async (solution: string | null) => [solution, await runByHarborsRules(task, image, solution)] as const;
-    const cheats = task.cheats.map((cheat) => `cheats/${cheat}`);
+    const run = async (solution: string | null) => [solution, (await runByHarborsRules(task, image, solution))?.reward ?? null] as const;
+    const cheats = task.cheats.map((cheat) => `cheats/${cheat}`).filter((cheat) => !forgeries.includes(`${name}/${cheat}`));
     const rewards = await Promise.all([run("solution"), run(null), ...cheats.map(run)]);
-    expect(rewards).toEqual([["solution", { reward: 1 }], ...[null, ...cheats].map((none) => [none, { reward: 0 }])]);
+    expect(rewards).toEqual([["solution", 1], ...[null, ...cheats].map((none) => [none, 0])]);
   });
 }
 
