@@ -38,7 +38,7 @@ class SharedSandbox {
   async for(task: Task): Promise<Sandbox> {
     if (this.#sandbox !== null) return this.#sandbox;
     this.#made += 1;
-    const link = { rolloutId: this.rolloutId, ownerId: this.ownerId, proxySocket: null };
+    const link = { rolloutId: this.rolloutId, ownerId: this.ownerId, proxySocket: null, variables: {} };
     this.#sandbox = await this.#provider.create(sandboxRequest(task, this.#provider.kind, link), () => undefined);
     await layOutTask(this.#sandbox, task, {});
     await this.#sandbox.writeFile("/home/agent/.keep", new Uint8Array());

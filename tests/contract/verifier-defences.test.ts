@@ -48,7 +48,7 @@ async function play(
     ...files,
   });
   const outputFolder = join(folder, "output");
-  const link = { rolloutId: `defences-${runs}`, ownerId: "verifier-defences", proxySocket: null };
+  const link = { rolloutId: `defences-${runs}`, ownerId: "verifier-defences", proxySocket: null, variables: {} };
   const sandbox = await provider.create(sandboxRequest(task, provider.kind, link), () => undefined);
   try {
     await layOutTask(sandbox, task, {});

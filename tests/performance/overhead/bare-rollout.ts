@@ -30,7 +30,7 @@ export async function bareRollout(provider: SandboxProvider, taskFolder: string)
   const startedAt = performance.now();
   const { task } = await checkTask(taskFolder);
   if (task === null) throw new Error("the package of this benchmark is faulty");
-  const link = { rolloutId: "bare", ownerId: "benchmark", proxySocket: null };
+  const link = { rolloutId: "bare", ownerId: "benchmark", proxySocket: null, variables: {} };
   const sandbox = await provider.create(sandboxRequest(task, provider.kind, link), () => undefined);
   try {
     await layOutTask(sandbox, task, {});
