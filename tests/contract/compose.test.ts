@@ -178,6 +178,34 @@ except urllib.error.HTTPError as error: print(error.code)`;
     server.close();
   });
 
+  it("gives main and the others a way out beside their network, and takes it", async () => {
+    const none = { mode: "no-network", allowedHosts: [] } as const;
+    const outside = { mode: "public", allowedHosts: [] } as const;
+    const box = await open(`services:${web}\n`, { network: outside, laterNetworks: [none] });
+    const links = async (): Promise<readonly [string, string]> => {
+      const command = ["sh", "-c", "ls /sys/class/net | wc -l"];
+      const beside = await box.services?.exec("web", { command, timeoutMs: 20_000, outputLimitBytes: 1000 });
+      return [text((await run(box, "ls /sys/class/net | wc -l")).stdout).trim(), text(beside?.stdout ?? new Uint8Array()).trim()];
+    };
+    expect(await links()).toEqual(["3", "3"]);
+    await box.useNetwork(none);
+    expect(await links()).toEqual(["2", "2"]);
+    expect(await say(box, get, "http://web/still")).toBe("hello /still");
+    await box.useNetwork(outside);
+    expect(await links()).toEqual(["3", "3"]);
+    const alone = await provider.create(sandboxRequest({ ownerId, laterNetworks: [outside] }), () => undefined);
+    boxes.push(alone);
+    const names = async (): Promise<number> =>
+      text((await run(alone, "ls /sys/class/net")).stdout)
+        .trim()
+        .split("\n").length;
+    expect(await names()).toBe(1);
+    await alone.useNetwork(outside);
+    expect(await names()).toBe(2);
+    await alone.useNetwork(none);
+    expect(await names()).toBe(1);
+  });
+
   it("leaves no container, network or volume behind, by its end or by the sweep", async () => {
     const compose = `services:${web}\n    volumes: ["kept:/kept", "/anonymous"]\nvolumes: { kept: }\n`;
     const left = async (rollout: string): Promise<number> => {
