@@ -26,7 +26,7 @@ export interface AttachCounts {
 }
 
 /** An address that is open now. */
-export interface Attachment extends Omit<Attached, "key">, AttachRequest, AttachCounts {
+interface Attachment extends Omit<Attached, "key">, AttachRequest, AttachCounts {
   readonly startedAt: number;
 }
 
