@@ -4,7 +4,10 @@ import { checkPlan, plannedRollouts, startingPlan } from "./plan.ts";
 describe("the plan of an experiment", () => {
   it("starts as one that works on a bare machine", () => {
     expect(checkPlan(startingPlan)).toEqual({
-      spec: { tasks: ["starter"], harnesses: ["react"], policies: ["scripted"], k: 1, sandbox: "local", concurrency: 2, seed: 0 },
+      spec: {
+        ...{ tasks: ["starter"], harnesses: ["react"], policies: ["scripted"], k: 1, sandbox: "local", concurrency: 2, seed: 0 },
+        keepWorkspace: false,
+      },
       errors: null,
     });
   });
