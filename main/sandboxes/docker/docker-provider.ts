@@ -89,7 +89,8 @@ export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProv
     reap: async (ownerId, keep) => {
       const engine = connectOrNull(connect);
       if (engine === null) return [];
-      const found = await engine.docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${ownerId}`] } }).catch(() => []);
+      const found = await engine.docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${ownerId}`] } }).catch(() => null);
+      if (found === null) return [];
       const ended = new Set<string>();
       for (const { Id, Labels } of found) {
         const rollout = Labels[rolloutLabel] ?? "";
