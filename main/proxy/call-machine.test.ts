@@ -175,7 +175,7 @@ test("the end of the agent phase cancels what runs and refuses what comes late",
   machine.handle(arrival(1, "a"), 0);
   expect(machine.handle({ type: "agent-phase-ended" }, 1)).toMatchObject([
     { type: "abort" },
-    { type: "record", aborted: false, ending: { kind: "cancelled", reason: "agent-phase-ended" } },
+    { type: "record", aborted: true, ending: { kind: "cancelled", reason: "agent-phase-ended" } },
   ]);
   expect(machine.handle(arrival(2, "b"), 2)).toMatchObject([{ type: "begin" }, { type: "record", ending: { reason: "late" } }]);
   machine.handle({ type: "agent-phase-begun" }, 3);

@@ -163,7 +163,8 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     call.state = "recording";
     call.ending = ending;
     call.ticket += 1;
-    const aborted = call.connection === null || (ending.kind === "cancelled" && ending.reason === "client-gone");
+    // Whether the news of a client's end or that of its agent's comes first is chance; it is an abort either way.
+    const aborted = call.connection === null || (ending.kind === "cancelled" && ending.reason !== "late");
     call.aborted = aborted;
     out.push({ type: "record", call: call.index, ending, aborted, replays: call.replays, retries: call.retries });
   }
