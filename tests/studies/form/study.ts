@@ -39,10 +39,11 @@ export type Study = (options: StudyOptions) => Promise<StudyResult>;
 /** The result as Markdown, under the commit and machine it was taken on. */
 export function markdownOf(result: StudyResult, conditions: readonly string[]): string {
   const parts = [`# ${result.title}`, conditions.join(" "), ...result.method, ...result.tables.map(tableText)];
+  const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join("\n");
   if (result.promised.length > 0)
-    parts.push("## Promised", ...result.promised.map(({ statement, holds }) => `- ${holds ? "holds" : "**does not hold**"}: ${statement}`));
-  if (result.found.length > 0) parts.push("## Found", result.found.map((line) => `- ${line}`).join("\n"));
-  return `${parts.join("\n\n").replaceAll(/(\n- [^\n]*)\n\n(?=- )/g, "$1\n")}\n`;
+    parts.push("## Promised", list(result.promised.map(({ statement, holds }) => `${holds ? "holds" : "**does not hold**"}: ${statement}`)));
+  if (result.found.length > 0) parts.push("## Found", list(result.found));
+  return `${parts.join("\n\n")}\n`;
 }
 
 function tableText({ title, columns, rows }: Table): string {
