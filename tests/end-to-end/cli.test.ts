@@ -29,7 +29,7 @@ describe("an experiment in one line", () => {
       expect(Object.keys(rollout.isolation ?? {}).toSorted()).toEqual(["files", "limits", "network", "processes"]);
       expect(rollout.taskDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
     }
-    expect(experiment.summary).toMatchObject([{ harness: "react", n: 6, mean: 1, infrastructureFailures: 0 }]);
+    expect(experiment.summary).toMatchObject([{ harness: "react", n: starterTaskNames.length, mean: 1, infrastructureFailures: 0 }]);
   });
 
   test("runs show and calls tell of each call", async () => {
