@@ -23,9 +23,13 @@ export function agentResult(store: Store, rollout: RolloutRecord, step?: StepRec
   };
 }
 
+export function stepFailure({ outcome }: StepRecord): HarborFailure | null {
+  return failureOf(outcome === null ? null : ({ ...outcome, action: "mask" } satisfies Outcome));
+}
+
 export function stepResult(store: Store, rollout: RolloutRecord, step: StepRecord) {
-  const { name, startedAt, agentSeconds, verifierSeconds, outcome, rewards } = step;
-  const failure = failureOf(outcome === null ? null : ({ ...outcome, action: "mask" } satisfies Outcome));
+  const { name, startedAt, agentSeconds, verifierSeconds, rewards } = step;
+  const failure = stepFailure(step);
   const begin = startedAt ?? rollout.createdAt;
   const agentEnd = begin + (agentSeconds ?? 0) * 1000;
   return {

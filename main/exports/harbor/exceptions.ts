@@ -73,6 +73,6 @@ export function failureOf(outcome: Outcome | null): HarborFailure | null {
 }
 
 /** The rollout whose exceptions these are was graded and its reward counts, as Harbor sees it. */
-export function isRewardValid(reward: number | null, failure: HarborFailure | null): boolean {
-  return reward !== null && (failure === null || failure.policy.has_valid_reward);
+export function isRewardValid(reward: number | null, failures: readonly HarborFailure[]): boolean {
+  return reward !== null && failures.every(({ policy }) => policy.has_valid_reward);
 }

@@ -37,7 +37,7 @@ export async function writeJob(source: JobSource, folder: string): Promise<numbe
   await writeFile(join(folder, "config.json"), jsonFile(configOf(name, rollouts)));
   await writeFile(join(folder, "lock.json"), jsonFile(lockOf(trials, started)));
   await writeFile(join(folder, "result.json"), jsonFile(resultOf(jobId, trials, started, finished)));
-  await writeFile(join(folder, "job.log"), trials.map((trial) => `${trial.name} ${trial.failure?.type ?? "graded"}\n`).join(""));
+  await writeFile(join(folder, "job.log"), trials.map((trial) => `${trial.name} ${trial.failures[0]?.type ?? "graded"}\n`).join(""));
   return trials.length;
 }
 
@@ -96,7 +96,7 @@ function lockOf(trials: readonly WrittenTrial[], createdAt: number) {
 }
 
 function resultOf(jobId: string, trials: readonly WrittenTrial[], started: number, finished: number) {
-  const errored = trials.filter(({ failure }) => failure !== null);
+  const errored = trials.filter(({ failures }) => failures.length > 0);
   const sum = (read: (trial: WrittenTrial) => number): number => trials.reduce((total, trial) => total + read(trial), 0);
   const keys = [...new Set(trials.map(({ evalKey }) => evalKey))];
   return {
@@ -111,7 +111,7 @@ function resultOf(jobId: string, trials: readonly WrittenTrial[], started: numbe
       n_errored_trials: errored.length,
       n_running_trials: 0,
       n_pending_trials: 0,
-      n_cancelled_trials: errored.filter(({ failure }) => failure?.type === "CancelledError").length,
+      n_cancelled_trials: errored.filter(({ failures }) => failures.some(({ type }) => type === "CancelledError")).length,
       n_retries: 0,
       evals: Object.fromEntries(keys.map((key) => [key, evalStats(trials.filter(({ evalKey }) => evalKey === key))])),
       n_input_tokens: sum(({ inputTokens }) => inputTokens),
@@ -125,30 +125,31 @@ function resultOf(jobId: string, trials: readonly WrittenTrial[], started: numbe
 function evalStats(trials: readonly WrittenTrial[]) {
   const graded = trials.filter(({ rewardValid }) => rewardValid);
   const names = [...new Set(graded.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];
-  const rewardStats = names.map((name) => [name, trialsBy(graded, ({ rewards }) => pythonNumber(rewards?.[name]))]);
+  const rewardStats = names.map((name) => [
+    name,
+    trialsBy(graded, ({ rewards }) => (rewards?.[name] === undefined ? [] : [pythonNumber(rewards[name])])),
+  ]);
   return {
     n_trials: graded.length,
-    n_errors: trials.filter(({ failure }) => failure !== null).length,
+    n_errors: trials.filter(({ failures }) => failures.length > 0).length,
     metrics: graded.length === 0 ? [] : [meanRewards(graded)],
     pass_at_k: passAtK(graded),
     reward_stats: Object.fromEntries(rewardStats),
-    exception_stats: trialsBy(trials, ({ failure }) => failure?.type ?? null),
+    exception_stats: trialsBy(trials, ({ failures }) => failures.map(({ type }) => type)),
   };
 }
 
-/** Names of trials by a key; those without one are left out. */
-function trialsBy(trials: readonly WrittenTrial[], keyOf: (trial: WrittenTrial) => string | null): Readonly<Record<string, readonly string[]>> {
+/** Names of trials by their keys, each once; those without one are left out. */
+function trialsBy(trials: readonly WrittenTrial[], keysOf: (trial: WrittenTrial) => readonly string[]): Readonly<Record<string, readonly string[]>> {
   const groups = new Map<string, string[]>();
   for (const trial of trials) {
-    const key = keyOf(trial);
-    if (key !== null) groups.set(key, [...(groups.get(key) ?? []), trial.name]);
+    for (const key of new Set(keysOf(trial))) groups.set(key, [...(groups.get(key) ?? []), trial.name]);
   }
   return Object.fromEntries(groups);
 }
 
 /** A key of a table of floats: 1 is written 1.0. */
-function pythonNumber(value: number | undefined): string | null {
-  if (value === undefined) return null;
+function pythonNumber(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 

@@ -5,7 +5,7 @@ import type { RolloutPhase } from "../../../engine/outcome/index.ts";
 import type { ArtifactRecord, ExperimentRecord, RolloutRecord, StepRecord, Store } from "../../store/index.ts";
 import { mediaFiles } from "../atif/media-files.ts";
 import { atifTrajectory } from "../atif/trajectory.ts";
-import { agentResult, exceptionInfo, stepResult, wasRun } from "./agent-result.ts";
+import { agentResult, exceptionInfo, stepFailure, stepResult, wasRun } from "./agent-result.ts";
 import { failureOf, type HarborFailure, isRewardValid } from "./exceptions.ts";
 import { digestOf, jsonFile, moment, uuidOf } from "./written-values.ts";
 
@@ -25,7 +25,8 @@ export interface WrittenTrial {
   readonly evalKey: string;
   readonly rewards: Readonly<Record<string, number>> | null;
   readonly rewardValid: boolean;
-  readonly failure: HarborFailure | null;
+  /** Its own, then those of its steps. */
+  readonly failures: readonly HarborFailure[];
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly lock: object;
@@ -36,6 +37,7 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
   const { rollout, name } = plan;
   const root = join(folder, name);
   const failure = failureOf(rollout.outcome);
+  const failures = failuresOf(rollout);
   const rewards = rewardsOf(rollout);
   const config = configOf(plan);
   const lock = lockOf(plan);
@@ -63,12 +65,16 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
     task: rollout.taskName,
     evalKey: `${rollout.harness}__${rollout.policy}__adhoc`,
     rewards,
-    rewardValid: isRewardValid(rewards === null ? null : rollout.reward, failure),
-    failure,
+    rewardValid: isRewardValid(rewards === null ? null : rollout.reward, failures),
+    failures,
     inputTokens: rollout.promptTokens,
     outputTokens: rollout.completionTokens,
     lock,
   };
+}
+
+function failuresOf({ outcome, steps }: RolloutRecord): readonly HarborFailure[] {
+  return [failureOf(outcome), ...steps.filter(wasRun).map(stepFailure)].filter((failure) => failure !== null);
 }
 
 function rewardsOf({ reward, rewards }: RolloutRecord): Readonly<Record<string, number>> | null {
@@ -196,7 +202,7 @@ function resultOf(store: Store, plan: TrialPlan, config: object, failure: Harbor
     agent_execution: rollout.steps.length > 0 ? null : span(rollout, ["running", "stopping"]),
     verifier: rollout.steps.length > 0 ? null : span(rollout, ["verifying"]),
     step_results: rollout.steps.length === 0 ? null : rollout.steps.filter(wasRun).map((step) => stepResult(store, rollout, step)),
-    reward_valid: isRewardValid(rewards === null ? null : rollout.reward, failure),
+    reward_valid: isRewardValid(rewards === null ? null : rollout.reward, failuresOf(rollout)),
   };
 }
 
