@@ -62,6 +62,8 @@ export class DockerSandbox implements Sandbox {
   #ended: Promise<void> | null = null;
   #ours: ReadonlySet<string> = new Set();
   #outOfMemoryKills = 0;
+  /** The end of the last emptying, which freezes the container. */
+  #emptying: Promise<void> = Promise.resolve();
   #isPublic: boolean;
   /** First process by which the files are reached; null where they are not. */
   #reached: ProcessIdentity | null = null;
@@ -96,6 +98,7 @@ export class DockerSandbox implements Sandbox {
   async exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult> {
     checkExecStrings(request);
     const container = await this.#container();
+    await this.#emptying;
     const ticket = {};
     this.#running.add(ticket);
     try {
@@ -156,7 +159,13 @@ export class DockerSandbox implements Sandbox {
     await this.#empty(container);
   }
 
-  async #empty(container: Docker.Container): Promise<void> {
+  #empty(container: Docker.Container): Promise<void> {
+    const emptied = this.#endStrangers(container);
+    this.#emptying = emptied.catch(() => undefined);
+    return emptied;
+  }
+
+  async #endStrangers(container: Docker.Container): Promise<void> {
     try {
       if (this.#reached !== null && (await endStrangers(container, this.#reached, this.#ours))) return;
     } catch (error) {
@@ -225,6 +234,8 @@ export class DockerSandbox implements Sandbox {
   /** Asked only after a failure: a kill for want of memory leaves its trace in the box's counter. */
   async #ranOutOfMemory(container: Docker.Container, result: ContainerExecResult): Promise<boolean> {
     if (result.exitCode === 0 || result.timedOut) return false;
+    // A command that was ended with all others is told of while the container is still frozen, and a frozen one runs nothing.
+    await this.#emptying;
     const kills = Number.parseInt(await runInside(container, this.#options.facts.user, outOfMemorySource), 10);
     if (!(kills > this.#outOfMemoryKills)) return false;
     this.#outOfMemoryKills = kills;
