@@ -133,7 +133,8 @@ describe.skipIf(!hasBrowser)("the window", () => {
     await page.command("Dark theme");
     await expect.poll(() => page.page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
     await page.press("Control+K");
-    await page.page.keyboard.type("r-8c3c");
+    await page.page.getByRole("combobox", { name: "Search rollouts, tasks and commands" }).fill("r-8c3c");
+    await page.page.getByRole("option", { name: /r-8c3c/ }).first().waitFor();
     await page.press("Enter");
     await new RolloutPage(page).calls.first().waitFor();
     await page.tab(/r-8c3c/).waitFor();
