@@ -75,6 +75,8 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
     process.kill(Number(service), "SIGKILL");
     await workbench.page.waitForURL(/^data:/, { timeout: 10_000 });
     await workbench.page.waitForURL(/^http:\/\/127\.0\.0\.1/, { timeout: 30_000 });
+    // The kill may have come before the last change of tabs was kept.
+    await workbench.show("Runs");
     await new RunsPage(workbench).experiments.first().waitFor({ timeout: 30_000 });
     await workbench.screenshot(`${shots}/after-restart.png`);
   });
