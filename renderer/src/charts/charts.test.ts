@@ -70,8 +70,10 @@ describe("axes", () => {
     fc.assert(
       fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double({ min: 0, max: 1e6, noNaN: true }), (low, span) => {
         const axis = axisOf(low, low + span);
-        expect(axis.low).toBeLessThanOrEqual(low + 1e-6 * Math.max(1, Math.abs(low)));
-        expect(axis.high).toBeGreaterThanOrEqual(low + span - 1e-6 * Math.max(1, Math.abs(low + span)));
+        // Rounding, far below what a pixel shows.
+        const slack = 1e-6 * Math.max(1, Math.abs(low), span);
+        expect(axis.low).toBeLessThanOrEqual(low + slack);
+        expect(axis.high).toBeGreaterThanOrEqual(low + span - slack);
         expect(axis.ticks.length).toBeGreaterThanOrEqual(2);
         expect(axis.ticks.length).toBeLessThanOrEqual(7);
       }),
