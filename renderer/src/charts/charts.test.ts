@@ -78,6 +78,7 @@ describe("axes", () => {
         expect(axis.ticks.length).toBeLessThanOrEqual(7);
       }),
     );
+    expect(axisOf(-999_884.1883604731, -999_884.188360473).ticks.length).toBeGreaterThanOrEqual(2);
     expect(axisOf(0.34, 0.62).ticks.map((tick) => tick.toFixed(1))).toEqual(["0.3", "0.4", "0.5", "0.6", "0.7"]);
     expect(axisOf(0.34, 0.62).digits).toBe(1);
     expect(axisOf(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY).ticks).toEqual([0, 0.5, 1]);

@@ -18,7 +18,10 @@ function stepFor(span: number, most: number): number {
 /** An axis for what goes from `low` to `high`: it never cuts a value off. */
 export function axisOf(low: number, high: number, most = 4): Axis {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return { low: 0, high: 1, ticks: [0, 0.5, 1], digits: 1 };
-  const room = high - low < 1e-12 ? (Math.abs(high) < 1e-9 ? 0.01 : Math.abs(high) * 0.1) : 0;
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  // Values that differ in their last digits only are one value.
+  const flat = high - low < Math.max(1e-12, 1e-9 * largest);
+  const room = flat ? (largest < 1e-9 ? 0.01 : largest * 0.1) : 0;
   const step = stepFor(high - low + 2 * room, most);
   const first = Math.floor((low - room) / step + 1e-9);
   const last = Math.ceil((high + room) / step - 1e-9);
