@@ -134,7 +134,10 @@ describe.skipIf(!hasBrowser)("the window", () => {
     await expect.poll(() => page.page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
     await page.press("Control+K");
     await page.page.getByRole("combobox", { name: "Search rollouts, tasks and commands" }).fill("r-8c3c");
-    await page.page.getByRole("option", { name: /r-8c3c/ }).first().waitFor();
+    await page.page
+      .getByRole("option", { name: /r-8c3c/ })
+      .first()
+      .waitFor();
     await page.press("Enter");
     await new RolloutPage(page).calls.first().waitFor();
     await page.tab(/r-8c3c/).waitFor();

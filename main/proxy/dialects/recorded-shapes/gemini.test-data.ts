@@ -1,5 +1,5 @@
 /** Requests of real harnesses: Gemini. */
-import { png, type Shape } from "./shape.test-data.ts";
+import type { Shape } from "./shape.test-data.ts";
 
 export const geminiShapes: readonly Shape[] = [
   {

@@ -1,7 +1,6 @@
 /** Requests of real harnesses: Anthropic Messages. */
-import { png, type Shape } from "./shape.test-data.ts";
+import type { Shape } from "./shape.test-data.ts";
 
-const input = (role: string, ...texts: string[]) => ({ type: "message", role, content: texts.map((text) => ({ type: "input_text", text })) });
 const messagesTool = { name: "Bash", description: "§tool", input_schema: { type: "object" } };
 const marked = { cache_control: { type: "ephemeral" } };
 
