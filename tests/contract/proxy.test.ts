@@ -439,7 +439,7 @@ test("the end of the agent phase cancels running calls and refuses late ones, wh
   await until(() => server.abandoned.length === 1);
   expect((await chat({ ...hello, model: "late" })).status).toBe(409);
   expect(bed.store.callsOf(rolloutId)).toMatchObject([
-    { late: false, status: "error", httpStatus: 409 },
+    { late: false, status: "aborted", httpStatus: 409 },
     { late: true, status: "error", model: "late" },
   ]);
   expect(session.stats()).toMatchObject({ calls: 2, late: 1, answered: 0 });
