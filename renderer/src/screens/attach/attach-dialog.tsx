@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { CopyLine } from "../../parts/copy-line.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
 import { PolicySelect } from "../../parts/policy-select.tsx";
 import { FailureNote, Note } from "../../parts/states.tsx";
@@ -113,13 +114,7 @@ export function AttachDialog() {
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void open();
-        }}
-      >
+      <DialogForm onSubmit={() => void open()}>
         {failure !== null && <FailureNote failure={failure} />}
         <p className="m-0 text-xs leading-[1.0625rem] text-secondary">
           A program outside any sandbox sends its model calls to an address here. The policy answers, everything is kept, and each session becomes a
@@ -129,8 +124,7 @@ export function AttachDialog() {
           {(ids) => <TextInput {...ids} value={name} placeholder="my-agent" onChange={(event) => setName(event.target.value)} />}
         </Field>
         <Field label="Policy">{({ id }) => <PolicySelect id={id} value={policy} onChange={setPolicy} />}</Field>
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
 import { FailureNote } from "../../parts/states.tsx";
 import { presentClient } from "../../service/connection.ts";
@@ -52,13 +53,7 @@ export function GradeDialog({ rollout: id }: { readonly rollout: string }) {
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void grade();
-        }}
-      >
+      <DialogForm onSubmit={() => void grade()}>
         {failure !== null && <FailureNote failure={failure} />}
         <Field label="Outcome">
           {() => (
@@ -92,8 +87,7 @@ export function GradeDialog({ rollout: id }: { readonly rollout: string }) {
             <TextInput {...ids} value={note} placeholder="It looked in the wrong folder." onChange={(event) => setNote(event.target.value)} />
           )}
         </Field>
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

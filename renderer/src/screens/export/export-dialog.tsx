@@ -3,6 +3,7 @@ import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
 import { CheckRow, RadioRow, Segmented } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Facts } from "../../parts/pane.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
@@ -117,13 +118,7 @@ export function ExportDialog({ subjects }: { readonly subjects: readonly [Export
         </>
       }
     >
-      <form
-        className="grid gap-3.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void write();
-        }}
-      >
+      <DialogForm onSubmit={() => void write()} gap="gap-3.5">
         {subjects.length > 1 && (
           <Field label="What">
             {() => <Segmented label="What" value={id} onChange={setId} options={subjects.map((each) => ({ value: each.id, label: each.about }))} />}
@@ -159,8 +154,7 @@ export function ExportDialog({ subjects }: { readonly subjects: readonly [Export
         </CheckRow>
         <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
         {work.result !== null && <Written report={work.result} />}
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
 import { FailureNote, Note } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
@@ -51,13 +52,7 @@ export function NewHarness() {
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <DialogForm onSubmit={() => void create()}>
         {failure !== null && <FailureNote failure={failure} />}
         {path === null ? (
           <>
@@ -80,7 +75,7 @@ export function NewHarness() {
             </span>
           </Note>
         )}
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

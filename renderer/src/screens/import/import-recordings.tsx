@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { showExperiment } from "../../actions/first-run.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Facts } from "../../parts/pane.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
@@ -63,13 +64,7 @@ export function ImportRecordings() {
         </>
       }
     >
-      <form
-        className="grid gap-3 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void read();
-        }}
-      >
+      <DialogForm onSubmit={() => void read()} gap="gap-3">
         <Field label="Path" error={tried ? mistake : null}>
           {(ids) => <PathInput {...ids} value={path} onPath={setPath} choose="both" placeholder="/home/ada/jobs/2026-03-01__10-00-00" />}
         </Field>
@@ -100,8 +95,7 @@ export function ImportRecordings() {
             </span>
           </Note>
         )}
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { Empty, Note } from "../../parts/states.tsx";
@@ -132,13 +133,7 @@ export function RegradeDialog({ id, label }: { readonly id: string; readonly lab
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void regrade();
-        }}
-      >
+      <DialogForm onSubmit={() => void regrade()}>
         <Field label="Verifier of">
           {(ids) => <PathInput {...ids} value={task} onPath={setTask} choose="folder" placeholder="each rollout's own task, as it is on disk now" />}
         </Field>
@@ -149,8 +144,7 @@ export function RegradeDialog({ id, label }: { readonly id: string; readonly lab
             alone. Correct the verifier first, then regrade.
           </Note>
         )}
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
       {report !== null && <Review report={report} />}
       {report !== null && report.rows.length === 0 && <Empty title="Nothing was graded" text="The experiment has no ended rollouts." />}
     </Dialog>

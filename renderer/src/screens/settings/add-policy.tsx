@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { CopyLine } from "../../parts/copy-line.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, NumberInput, TextInput } from "../../parts/field.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { FailureNote, Note } from "../../parts/states.tsx";
@@ -244,13 +245,7 @@ export function AddPolicy({ edits }: { readonly edits?: PolicyView }) {
       {!server && <OwnWeights />}
       {found !== null && <Probed {...found} />}
       {server && found === null && (
-        <form
-          className="grid gap-2.5 px-4.5 py-3.5"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void add();
-          }}
-        >
+        <DialogForm onSubmit={() => void add()}>
           {failure !== null && (
             <>
               <FailureNote failure={failure} />
@@ -263,8 +258,7 @@ export function AddPolicy({ edits }: { readonly edits?: PolicyView }) {
             change={(part) => setForm((before) => ({ ...before, ...part }))}
             editing={edits !== undefined || saved}
           />
-          <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-        </form>
+        </DialogForm>
       )}
     </Dialog>
   );

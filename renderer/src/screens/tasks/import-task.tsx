@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { FailureNote, Note } from "../../parts/states.tsx";
@@ -120,13 +121,7 @@ export function ImportTask() {
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void read();
-        }}
-      >
+      <DialogForm onSubmit={() => void read()}>
         {answer !== null && "failure" in answer && <FailureNote failure={answer.failure} />}
         <Field label="From" error={tried ? mistake : null}>
           {(ids) => (
@@ -141,8 +136,7 @@ export function ImportTask() {
         )}
         {answer !== null && "checked" in answer && <Checked task={answer.checked} />}
         {imported !== null && <Imported task={imported} />}
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

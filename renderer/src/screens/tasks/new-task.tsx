@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
 import { FailureNote } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
@@ -52,13 +53,7 @@ export function NewTask() {
         </>
       }
     >
-      <form
-        className="grid gap-2.5 px-4.5 py-3.5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <DialogForm onSubmit={() => void create()}>
         {failure !== null && <FailureNote failure={failure} />}
         <Field label="Name" error={tried ? mistake : null}>
           {(ids) => <TextInput {...ids} value={name} onChange={(event) => setName(event.target.value)} />}
@@ -69,8 +64,7 @@ export function NewTask() {
         <p className="m-0 text-2xs text-muted">
           Writes task.toml, instruction.md, a Dockerfile, a verifier and a gold solution to <code className="break-all">{path}</code>.
         </p>
-        <button type="submit" className="hidden" aria-hidden="true" tabIndex={-1} />
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
