@@ -39,6 +39,7 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
   const failure = failureOf(rollout.outcome);
   const failures = failuresOf(rollout);
   const rewards = rewardsOf(rollout);
+  const rewardValid = isRewardValid(rewards === null ? null : rollout.reward, failures);
   const config = configOf(plan);
   const lock = lockOf(plan);
   const put = async (path: string, content: string | Uint8Array): Promise<void> => {
@@ -47,7 +48,7 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
   };
   await put("config.json", jsonFile(config));
   await put("lock.json", jsonFile(lock));
-  await put("result.json", jsonFile(resultOf(store, plan, config, failure, rewards)));
+  await put("result.json", jsonFile(resultOf(store, plan, { config, failure, rewards, rewardValid })));
   await put("trial.log", failure === null ? "" : `Trial ${name} failed: ${failure.message}\n`);
   if (failure !== null) await put("exception.txt", `${failure.type}: ${failure.message}\n`);
   const places = rollout.steps.length === 0 ? [{ folder: "", rewards, source: {} }] : rollout.steps.filter(wasRun).map(placeOfStep);
@@ -65,7 +66,7 @@ export async function writeTrial(store: Store, experiment: ExperimentRecord | nu
     task: rollout.taskName,
     evalKey: `${rollout.harness}__${rollout.policy}__adhoc`,
     rewards,
-    rewardValid: isRewardValid(rewards === null ? null : rollout.reward, failures),
+    rewardValid,
     failures,
     inputTokens: rollout.promptTokens,
     outputTokens: rollout.completionTokens,
@@ -177,7 +178,13 @@ function lockOf(plan: TrialPlan) {
   };
 }
 
-function resultOf(store: Store, plan: TrialPlan, config: object, failure: HarborFailure | null, rewards: Readonly<Record<string, number>> | null) {
+interface Judged extends Pick<WrittenTrial, "rewards" | "rewardValid"> {
+  readonly config: object;
+  /** The trial's own. */
+  readonly failure: HarborFailure | null;
+}
+
+function resultOf(store: Store, plan: TrialPlan, { config, failure, rewards, rewardValid }: Judged) {
   const { rollout, name } = plan;
   return {
     schema_version: 1,
@@ -202,7 +209,7 @@ function resultOf(store: Store, plan: TrialPlan, config: object, failure: Harbor
     agent_execution: rollout.steps.length > 0 ? null : span(rollout, ["running", "stopping"]),
     verifier: rollout.steps.length > 0 ? null : span(rollout, ["verifying"]),
     step_results: rollout.steps.length === 0 ? null : rollout.steps.filter(wasRun).map((step) => stepResult(store, rollout, step)),
-    reward_valid: isRewardValid(rewards === null ? null : rollout.reward, failuresOf(rollout)),
+    reward_valid: rewardValid,
   };
 }
 

@@ -228,44 +228,31 @@ export type ServiceKeys = z.infer<typeof serviceSchema>;
 
 const optional = z.record(z.string(), z.unknown()).optional();
 
+/** Networks or volumes by name; one with the engine's defaults says nothing. */
+function declared<Entry extends z.ZodType>(entry: Entry) {
+  return z.union([z.null(), z.record(z.string(), z.union([z.null(), entry]))]).optional();
+}
+
 export const projectSchema = z.strictObject({
   services: z.record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, { error: "is no name for a service" }), z.unknown()),
   version: z.unknown().optional(),
   name: z.unknown().optional(),
-  networks: z
-    .union([
-      z.null(),
-      z.record(
-        z.string(),
-        z.union([
-          z.null(),
-          z.strictObject({
-            driver: z.enum(["bridge", "default"], { error: "must be bridge" }).optional(),
-            internal: z.unknown().optional(),
-            attachable: z.unknown().optional(),
-            labels: z.unknown().optional(),
-            name: z.unknown().optional(),
-          }),
-        ]),
-      ),
-    ])
-    .optional(),
-  volumes: z
-    .union([
-      z.null(),
-      z.record(
-        z.string(),
-        z.union([
-          z.null(),
-          z.strictObject({
-            driver: z.enum(["local"], { error: "must be local" }).optional(),
-            labels: z.unknown().optional(),
-            name: z.unknown().optional(),
-          }),
-        ]),
-      ),
-    ])
-    .optional(),
+  networks: declared(
+    z.strictObject({
+      driver: z.enum(["bridge", "default"], { error: "must be bridge" }).optional(),
+      internal: z.unknown().optional(),
+      attachable: z.unknown().optional(),
+      labels: z.unknown().optional(),
+      name: z.unknown().optional(),
+    }),
+  ),
+  volumes: declared(
+    z.strictObject({
+      driver: z.enum(["local"], { error: "must be local" }).optional(),
+      labels: z.unknown().optional(),
+      name: z.unknown().optional(),
+    }),
+  ),
   configs: optional.refine((value) => value === undefined, { error: "configs are not supported; mount a file of the package read-only" }),
   secrets: optional.refine((value) => value === undefined, { error: "secrets are not supported; mount a file of the package read-only" }),
 });
