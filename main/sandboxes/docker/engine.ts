@@ -10,6 +10,7 @@ import { sandboxLost, unavailable } from "../sandbox-error.ts";
 
 const answerLimitMs = 5_000;
 const callLimitMs = 60_000;
+const noteLimitMs = 10_000;
 
 export interface Engine {
   readonly docker: Docker;
@@ -94,6 +95,22 @@ export async function answered<T>(call: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * `call`, asked again while the engine refuses it with `refusal`. The engine notes twice that a container was frozen or thawed, at the call and
+ * when word of it comes, which may be after the next call: for a moment it then believes what is no longer so.
+ */
+export async function onceNoted<T>(call: () => Promise<T>, refusal: RegExp): Promise<T> {
+  const limit = Date.now() + noteLimitMs;
+  for (let pause = 2; ; pause = Math.min(pause * 2, 200)) {
+    try {
+      return await answered(call());
+    } catch (error) {
+      if (!refusal.test(reasonOf(error)) || Date.now() > limit) throw error;
+    }
+    await delay(pause);
+  }
+}
+
 async function silence(limitMs: number, over?: AbortSignal): Promise<never> {
   await delay(limitMs, undefined, { ref: false, ...(over === undefined ? {} : { signal: over }) });
   throw Object.assign(new Error(`no answer within ${limitMs / 1000} seconds`), { code: "ETIMEDOUT" });
@@ -106,7 +123,6 @@ export function lostOr(error: unknown, complaint: (reason: string) => WorkbenchE
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE" || code === "ETIMEDOUT")
     return sandboxLost("Docker stopped answering");
   const reason = reasonOf(error);
-  if (/no such container|is not running|not running|is paused|is restarting|removal in progress/i.test(reason))
-    return sandboxLost("its container ended");
+  if (/no such container|is not running|not running|is restarting|removal in progress/i.test(reason)) return sandboxLost("its container ended");
   return complaint(reason);
 }
