@@ -9,6 +9,7 @@ export default defineConfig([
       cli: "main/cli.ts",
       "store-worker": "main/store/background/worker.ts",
       "sampler-process": "main/sampler/sampler-process.ts",
+      "importer-process": "main/models/importer-process.ts",
       "trainer-process": "main/training/embedded/trainer-process.ts",
       "launcher-process": "main/sandboxes/local/launcher-process.mjs",
     },

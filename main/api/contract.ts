@@ -3,31 +3,17 @@ import { eventIterator, oc } from "@orpc/contract";
 import { z } from "zod";
 import { comparisonSchema, gridSchema, measureSchema, transferSchema } from "./analysis-views.ts";
 import { attachCountsSchema, attachedSchema, attachmentSchema, sessionVerdictSchema } from "./attach-views.ts";
+import { callDetailSchema } from "./call-views.ts";
+import { experimentResultSchema, experimentSpecSchema, experimentViewSchema } from "./experiment-views.ts";
 import { exportReportSchema, exportRequestSchema, importReportSchema } from "./export-views.ts";
 import { gradeViewSchema, regradeReportSchema } from "./grade-views.ts";
+import { harnessViewSchema } from "./harness-views.ts";
+import { importedPolicySchema, policyPricesSchema, policyViewSchema, serverKinds } from "./policy-views.ts";
+import { artifactViewSchema, rolloutDetailSchema, rolloutViewSchema } from "./rollout-views.ts";
+import { doctorRowSchema, eventViewSchema, progressOf, systemInfoSchema } from "./system-views.ts";
+import { cheatRunViewSchema, taskCheckViewSchema, taskRunViewSchema, taskViewSchema } from "./task-views.ts";
+import { chainTokensSchema } from "./token-views.ts";
 import { trainedTokensSchema, trainingCheckSchema, trainingResultSchema, trainingRunSchema, trainingStepDetailSchema } from "./training-views.ts";
-import {
-  artifactViewSchema,
-  callDetailSchema,
-  chainTokensSchema,
-  cheatRunViewSchema,
-  doctorRowSchema,
-  eventViewSchema,
-  experimentResultSchema,
-  experimentSpecSchema,
-  experimentViewSchema,
-  harnessViewSchema,
-  policyPricesSchema,
-  policyViewSchema,
-  progressOf,
-  rolloutDetailSchema,
-  rolloutViewSchema,
-  serverKinds,
-  systemInfoSchema,
-  taskCheckViewSchema,
-  taskRunViewSchema,
-  taskViewSchema,
-} from "./views.ts";
 
 const byId = z.object({ id: z.string() });
 const byPath = z.object({ path: z.string() });
@@ -141,6 +127,8 @@ export const contract = {
         }),
       )
       .output(policyViewSchema),
+    /** Weights of this machine: a GGUF file is dequantised into the data folder, a Hugging Face folder used where it lies. The path is absolute. */
+    import: base.input(byPath.extend({ name: z.string().optional() })).output(eventIterator(progressOf(importedPolicySchema))),
     remove: base.input(byId).output(z.object({})),
     probe: base.input(byId).output(z.object({ policy: policyViewSchema, lost: z.array(z.string()) })),
   },

@@ -1,7 +1,7 @@
 /** Experiments with their figures. Figures are summed anew only where a rollout has changed: a list is asked for at every event. */
 import type { ExperimentRecord, Store } from "../store/index.ts";
+import type { ExperimentView } from "./experiment-views.ts";
 import { type ExperimentFigures, experimentFigures } from "./present.ts";
-import type { ExperimentView } from "./views.ts";
 
 interface ExperimentList {
   /** Newest first. */

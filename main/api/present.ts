@@ -3,8 +3,10 @@
 import { meanWithInterval } from "../../engine/statistics/index.ts";
 import { fairRewards } from "../rollouts/index.ts";
 import type { EventRecord, ExperimentSummary, RolloutRecord, StepRecord } from "../store/index.ts";
+import type { ExperimentView } from "./experiment-views.ts";
 import type { StepView } from "./grade-views.ts";
-import type { EventView, ExperimentView, RolloutView } from "./views.ts";
+import type { RolloutView } from "./rollout-views.ts";
+import type { EventView } from "./system-views.ts";
 
 export type ExperimentFigures = Omit<ExperimentView, "id" | "name" | "createdAt" | "endedAt" | "status" | "kind" | "spec">;
 

@@ -1,5 +1,6 @@
 /** Watches one experiment to its end and shows it in the terminal: a line a rollout that ends, then the table. */
-import type { ExperimentResult, RolloutView } from "../api/views.ts";
+import type { ExperimentResult } from "../api/experiment-views.ts";
+import type { RolloutView } from "../api/rollout-views.ts";
 import { note, number, print, table } from "./output.ts";
 import type { VerbContext } from "./verb.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { HarnessProbeView, HarnessView } from "../api/views.ts";
+import type { HarnessProbeView, HarnessView } from "../api/harness-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { print, printJson, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, verb, verbGroup } from "./verb.ts";

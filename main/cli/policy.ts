@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type PolicyPrices, type PolicyView, serverKinds } from "../api/views.ts";
+import { type PolicyPrices, type PolicyView, serverKinds } from "../api/policy-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { dataFolder, productVersion } from "../machine/index.ts";
 import { importModel } from "../models/index.ts";

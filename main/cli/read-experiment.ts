@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { z } from "zod";
-import { type ExperimentSpec, experimentSpecSchema } from "../api/views.ts";
+import { type ExperimentSpec, experimentSpecSchema } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { issueSentence, readYaml, telling } from "../yaml/index.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ExperimentSpecInput } from "../api/views.ts";
+import type { ExperimentSpecInput } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { followExperiment, printExperimentResult } from "./follow-experiment.ts";
 import { note, printJson } from "./output.ts";

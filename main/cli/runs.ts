@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { RolloutDetail } from "../api/views.ts";
+import type { RolloutDetail } from "../api/rollout-views.ts";
 import { correctCommand, gradeCommand } from "./attach.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
 import { note, number, print, printJson, table } from "./output.ts";

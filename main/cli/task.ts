@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { wilsonInterval } from "../../engine/statistics/index.ts";
-import type { TaskCheckView, TaskRunView } from "../api/views.ts";
+import type { TaskCheckView, TaskRunView } from "../api/task-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { number, print, printJson, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";

@@ -19,18 +19,21 @@ export function importedModels(dataFolder: string): string {
   return join(dataFolder, "policies");
 }
 
+export interface ImportOptions extends WriteOptions {
+  readonly dataFolder: string;
+  /** Left out: from the name of the file. */
+  readonly name?: string;
+}
+
 /** Rejects with WorkbenchError for a path that holds no model that this engine runs. */
-export async function importModel(
-  path: string,
-  options: WriteOptions & { readonly dataFolder: string; readonly name?: string },
-): Promise<ImportedModel> {
+export async function importModel(path: string, options: ImportOptions): Promise<ImportedModel> {
   if (!existsSync(path)) throw new WorkbenchError("not-found", `There is no ${path}.`, "Name a GGUF file or a Hugging Face folder.");
   if (statSync(path).isDirectory()) return described(resolve(path), `embedded:${resolve(path)}`);
   const name = options.name ?? basename(path).replace(/\.gguf$/i, "");
   if (!/^[\w.-]+$/.test(name))
     throw new WorkbenchError("usage", `"${name}" cannot be a name.`, "Use letters, digits, dots, hyphens and underscores.");
   const folder = join(importedModels(options.dataFolder), name);
-  if (existsSync(folder)) throw new WorkbenchError("usage", `${folder} is there already.`, "Remove it first, or choose another --name.");
+  if (existsSync(folder)) throw new WorkbenchError("usage", `${folder} is there already.`, "Remove it first, or choose another name.");
   await mkdir(importedModels(options.dataFolder), { recursive: true });
   await importGguf(path, folder, options);
   return described(folder, `embedded:${name}`);

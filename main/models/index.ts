@@ -1,6 +1,7 @@
 export { openFile } from "./file-source.ts";
 export { importGguf } from "./import-gguf.ts";
 export { importedModels, importModel } from "./import-model.ts";
+export { importModelApart } from "./importer.ts";
 export { type ModelFolder, openModelFolder } from "./model-folder.ts";
 export {
   type PublishedVersion,

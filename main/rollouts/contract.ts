@@ -3,7 +3,7 @@
  * siblings, and a service that was killed picks up where it stopped. All progress is in the store, as events.
  */
 import type { OutcomeRules } from "../../engine/outcome/index.ts";
-import type { ExperimentSpec, SummaryRow } from "../api/views.ts";
+import type { ExperimentSpec, SummaryRow } from "../api/experiment-views.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
 import type { PolicyRegistry, Proxy as RecordingProxy } from "../proxy/index.ts";
 import type { SandboxKind, SandboxProvider } from "../sandboxes/index.ts";

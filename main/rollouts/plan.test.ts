@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { experimentSpecSchema } from "../api/views.ts";
+import { experimentSpecSchema } from "../api/experiment-views.ts";
 import type { HarnessManifest } from "../harnesses/index.ts";
 import type { Task } from "../tasks/index.ts";
 import { planRollouts } from "./plan.ts";

@@ -1,7 +1,7 @@
 /** From an experiment as a person wrote it to the records of its rollouts. */
 import { randomBytes } from "node:crypto";
 import { deriveSeed } from "../../engine/statistics/index.ts";
-import type { ExperimentSpec } from "../api/views.ts";
+import type { ExperimentSpec } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import type { HarnessManifest } from "../harnesses/index.ts";
 import type { RolloutRecord, Store } from "../store/index.ts";

@@ -1,7 +1,7 @@
 /** Everything about an experiment that can be known to be wrong before anything runs: one sentence each. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ExperimentSpec } from "../api/views.ts";
+import type { ExperimentSpec } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";

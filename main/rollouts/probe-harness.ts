@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import type { CaptureLevel } from "../../engine/conversation/index.ts";
-import { experimentSpecSchema } from "../api/views.ts";
+import { experimentSpecSchema } from "../api/experiment-views.ts";
 import type { SandboxKind } from "../sandboxes/index.ts";
 import type { CallRecord, RolloutRecord, Store } from "../store/index.ts";
 import type { RolloutService } from "./contract.ts";

@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutcomeRules } from "../../engine/outcome/index.ts";
-import { type ExperimentSpec, experimentSpecSchema } from "../api/views.ts";
+import { type ExperimentSpec, experimentSpecSchema } from "../api/experiment-views.ts";
 import type { ExperimentRecord, RolloutRecord } from "../store/index.ts";
 import type { RolloutService, RolloutServiceOptions } from "./contract.ts";
 import { createOpenExperiments } from "./open-experiments.ts";

@@ -1,7 +1,7 @@
 /** Mean reward by harness and policy. A missing reward is missing, and what our side broke is counted apart: neither is a 0. */
 import { isPolicysDoing } from "../../engine/outcome/index.ts";
 import { type ClusteredValue, meanWithInterval } from "../../engine/statistics/index.ts";
-import type { SummaryRow } from "../api/views.ts";
+import type { SummaryRow } from "../api/experiment-views.ts";
 import type { RolloutRecord } from "../store/index.ts";
 
 export function summarise(rollouts: readonly RolloutRecord[]): readonly SummaryRow[] {

@@ -6,7 +6,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench } from "../../main/boot.ts";
 import { exportRecording } from "../../main/store/index.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import { rebuildTrajectories } from "../../main/trajectories/index.ts";
 import { smallModel } from "./small-model.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/views.ts";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { harnessRegistry } from "../../main/harnesses/index.ts";
 import { examineMachine } from "../../main/machine/index.ts";
 import { createPolicyRegistry, type Proxy as RecordingProxy, startProxy } from "../../main/proxy/index.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import type { RolloutRecord } from "../../main/store/index.ts";
 import { writeSmallTask } from "./small-task.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import type { SandboxKind } from "../../main/sandboxes/index.ts";
 import type { RolloutRecord } from "../../main/store/index.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/views.ts";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import type { RolloutRecord } from "../../main/store/index.ts";
 import { writeSmallTask } from "./small-task.ts";

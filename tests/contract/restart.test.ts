@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../../engine/statistics/index.ts";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { type CallRecord, openStore, type RolloutRecord } from "../../main/store/index.ts";
 import { type KillableChild, startKillable } from "../stand-ins/killable-child.ts";
 import { type CountingPolicy, startCountingPolicy } from "./counting-policy.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/views.ts";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import type { RolloutRecord } from "../../main/store/index.ts";
 import { type CountingPolicy, startCountingPolicy } from "./counting-policy.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { experimentSpecSchema } from "../../main/api/views.ts";
+import { experimentSpecSchema } from "../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../main/boot.ts";
 import { type SandboxProvider, sandboxProviders } from "../../main/sandboxes/index.ts";
 import { generateStarterTasks, type StarterPackage, starterFamilies, starterHarnesses } from "../../main/starter/index.ts";

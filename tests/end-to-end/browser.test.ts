@@ -1,10 +1,12 @@
 /** The workbench as a newcomer meets it in a browser: real service, real sandboxes, empty data folder. Screenshots in test-results/real/. */
 import { existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { starterTaskNames } from "../contract/task-packages.ts";
 import { type Running, start, temporaryData } from "./openforge.ts";
 import { HarnessesPage, TasksPage } from "./pages/catalogue-pages.ts";
+import { DialogsPage } from "./pages/dialogs-page.ts";
 import { RolloutPage } from "./pages/rollout-page.ts";
 import { RunsPage } from "./pages/runs-page.ts";
 import { TrainPage } from "./pages/train-page.ts";
@@ -102,6 +104,18 @@ describe.skipIf(!hasBrowser)("the workbench in a browser", () => {
     await train.act("Stop").click();
     await workbench.page.getByRole("button", { name: "Stop training" }).click();
     await train.toolbar.getByText(/^cancelled at step/).waitFor({ timeout: 120_000 });
+  });
+
+  test("policy weights come in from a file, and stand among the policies", async () => {
+    const dialogs = new DialogsPage(workbench);
+    await workbench.command("Import policy weights");
+    await dialogs.field("Path").fill(resolve("tests/fixtures/gguf/tiny-llama.gguf"));
+    await dialogs.button("Import").click();
+    await dialogs.open.getByText("The weights are ready.").waitFor({ timeout: 60_000 });
+    await workbench.screenshot(`${shots}/import-weights.png`);
+    await dialogs.button("Done").click();
+    await workbench.show("Settings");
+    await dialogs.policy("embedded:tiny-llama").getByText("ids+logprobs").waitFor();
   });
 
   test("the bundled recording opens, and says that nothing is executed", async () => {

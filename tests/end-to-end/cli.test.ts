@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { doctorRowSchema, experimentResultSchema, rolloutDetailSchema } from "../../main/api/views.ts";
+import { experimentResultSchema } from "../../main/api/experiment-views.ts";
+import { rolloutDetailSchema } from "../../main/api/rollout-views.ts";
+import { doctorRowSchema } from "../../main/api/system-views.ts";
 import { starterTaskNames } from "../contract/task-packages.ts";
 import { run, start, temporaryData } from "./openforge.ts";
 

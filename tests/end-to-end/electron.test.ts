@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { _electron, type ElectronApplication } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { starterTaskNames } from "../contract/task-packages.ts";
 import { temporaryData } from "./openforge.ts";
+import { DialogsPage } from "./pages/dialogs-page.ts";
 import { RunsPage } from "./pages/runs-page.ts";
 import { WorkbenchPage } from "./pages/workbench-page.ts";
 
@@ -66,6 +67,22 @@ describe.skipIf(binary === null || !canDisplay)("the desktop app", () => {
     await vi.waitUntil(() => second.exitCode !== null, { timeout: 10_000 });
     await workbench.screenshot(`${shots}/link.png`);
     await workbench.show("Runs");
+  });
+
+  test("asks the system for the file to import, and imports it", async () => {
+    const file = resolve("tests/fixtures/gguf/tiny-llama.gguf");
+    // The system's own dialog cannot be driven: its answer is given in its place.
+    await app?.evaluate(({ dialog }, path) => {
+      dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [path] });
+    }, file);
+    await workbench.command("Import policy weights");
+    const dialogs = new DialogsPage(workbench);
+    await dialogs.button("Choose a file…").click();
+    await expect.poll(() => dialogs.field("Path").inputValue()).toBe(file);
+    await dialogs.button("Import").click();
+    await dialogs.open.getByText("The weights are ready.").waitFor({ timeout: 60_000 });
+    await workbench.screenshot(`${shots}/import-weights.png`);
+    await dialogs.button("Done").click();
   });
 
   test("shows the same runs again after the service was killed", async () => {

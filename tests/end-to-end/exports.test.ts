@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { experimentViewSchema } from "../../main/api/experiment-views.ts";
 import { exportReportSchema, importReportSchema } from "../../main/api/export-views.ts";
-import { experimentViewSchema } from "../../main/api/views.ts";
 import { run, temporaryData } from "./openforge.ts";
 
 const data = temporaryData();

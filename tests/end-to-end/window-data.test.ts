@@ -2,7 +2,7 @@
  * What goes in and out of the window, on the stand-in service: exports, imports, attached programs with grades and corrections, stored
  * files, steps, policies. Each by pointer or keyboard, with screenshots in test-results/window/ and the rules of accessibility.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type StandIn, startStandIn } from "../stand-ins/workbench-service/start.ts";
@@ -11,9 +11,7 @@ import { DialogsPage } from "./pages/dialogs-page.ts";
 import { RolloutPage } from "./pages/rollout-page.ts";
 import { RunsPage } from "./pages/runs-page.ts";
 import { launchBrowser, WorkbenchPage } from "./pages/workbench-page.ts";
-
-const shots = "test-results/window";
-const hasBrowser = existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium");
+import { hasBrowser, shots } from "./window-bed.ts";
 
 describe.skipIf(!hasBrowser)("data in and out of the window", () => {
   let browser: Browser;
@@ -72,7 +70,10 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await dialogs.open.getByText("A whole path, for example").waitFor();
     await dialogs.field("Path").fill("/home/ada/jobs/1");
     await dialogs.button("Import").click();
-    await page.toasts.getByText("Harbor job: 6 rollouts, 12 calls.").waitFor();
+    await dialogs.open.getByText("6 rollouts, 12 calls.").waitFor();
+    await look("import-recordings");
+    await dialogs.button("Show in Runs").waitFor();
+    await page.press("Escape");
     await page.command("Import a task");
     await dialogs.field("From").fill("/home/ada/task.tar.gz");
     await dialogs.button("Import task").click();
@@ -93,6 +94,7 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await look("attached");
     await dialogs.button("Show in Runs").click();
     await runs.details.getByText("3 sessions, 31 calls so far.").waitFor();
+    expect(await page.isInSight(runs.experiment("e-5"))).toBe(true);
     await look("open-address");
   });
 
@@ -150,6 +152,23 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await page.press("Escape");
     await page.press("Alt+N");
     await page.dialog("New experiment").getByText("best step").first().waitFor();
+  });
+
+  it("imports policy weights: what is wrong under its field or in a sentence, progress, the name it has here", async () => {
+    await page.command("Import policy weights");
+    await dialogs.field("Path").fill("weights.gguf");
+    await dialogs.button("Import").click();
+    await dialogs.open.getByText("A whole path, for example").waitFor();
+    await dialogs.field("Path").fill("/home/ada/models/broken.gguf");
+    await page.press("Enter");
+    await dialogs.open.getByText("broken.gguf holds a gpt2 model").waitFor();
+    await dialogs.field("Path").fill("/home/ada/models/qwen3-0.6b.gguf");
+    await dialogs.field("Name").fill("qwen3");
+    await dialogs.button("Import").click();
+    await dialogs.open.getByText("155 of 310 weights").waitFor();
+    await dialogs.open.getByText("embedded:qwen3", { exact: true }).waitFor();
+    await look("import-weights");
+    await dialogs.button("Done").click();
   });
 
   it("tells of a harness what it needs, lacks and was last seen to do", async () => {

@@ -4,9 +4,9 @@ import { WorkbenchError } from "../../errors.ts";
 import { readCall } from "../../proxy/index.ts";
 import type { CallRecord, Store } from "../../store/index.ts";
 import { rebuildTrajectories } from "../../trajectories/index.ts";
+import type { CallDetail, CallView, MessageView } from "../call-views.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
-import type { CallDetail, CallView, MessageView } from "../views.ts";
 
 type BodyName = "request" | "response" | "upstreamRequest" | "upstreamResponse";
 

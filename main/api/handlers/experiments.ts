@@ -4,9 +4,9 @@ import { importFrom } from "../../imports/index.ts";
 import { importRecording } from "../../store/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import { createExperimentList } from "../experiment-list.ts";
+import { experimentSpecSchema } from "../experiment-views.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { rolloutView } from "../present.ts";
-import { experimentSpecSchema } from "../views.ts";
 import { streamWork } from "../work-stream.ts";
 
 const recordingSetting = "bundled-recording";

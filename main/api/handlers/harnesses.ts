@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createManifest, type HarnessEntry } from "../../harnesses/index.ts";
 import { probeHarness } from "../../rollouts/index.ts";
 import type { WorkbenchParts } from "../context.ts";
+import { type HarnessProbeView, type HarnessView, harnessProbeSchema } from "../harness-views.ts";
 import type { contractImplementer } from "../implementer.ts";
-import { type HarnessProbeView, type HarnessView, harnessProbeSchema } from "../views.ts";
 import { streamWork } from "../work-stream.ts";
 
 export function harnessHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {

@@ -1,7 +1,11 @@
+import { isAbsolute } from "node:path";
+import { WorkbenchError } from "../../errors.ts";
+import { importModelApart } from "../../models/index.ts";
 import type { PolicyEntry } from "../../proxy/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
-import type { PolicyView } from "../views.ts";
+import type { ImportedPolicyView, PolicyView } from "../policy-views.ts";
+import { streamWork } from "../work-stream.ts";
 
 function policyView(entry: PolicyEntry): PolicyView {
   const { definition, ...rest } = entry;
@@ -22,10 +26,38 @@ function pricesView({ input, output, cachedInput }: { readonly input: number; re
   return { input, output, ...(cachedInput === undefined ? {} : { cachedInput }) };
 }
 
-export function policyHandlers(os: ReturnType<typeof contractImplementer>, { policies }: WorkbenchParts) {
+interface WeightsToImport {
+  readonly path: string;
+  readonly name?: string | undefined;
+}
+
+/** A line for every tenth of the weights. */
+async function importWeights(
+  { path, name }: WeightsToImport,
+  dataFolder: string,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<ImportedPolicyView> {
+  if (!isAbsolute(path)) throw new WorkbenchError("usage", `The path ${path} is not absolute.`, "Give the whole path.");
+  let tenths = 0;
+  return importModelApart(path, {
+    ...{ dataFolder, signal },
+    ...(name === undefined ? {} : { name }),
+    onProgress: (done, total) => {
+      const reached = Math.floor((10 * done) / total);
+      if (reached > tenths) report(`${done} of ${total} weights`);
+      tenths = reached;
+    },
+  });
+}
+
+export function policyHandlers(os: ReturnType<typeof contractImplementer>, { policies, store }: WorkbenchParts) {
   return {
     list: os.policies.list.handler(() => policies.list().map(policyView)),
     add: os.policies.add.handler(async ({ input }) => policyView(await policies.add(input))),
+    import: os.policies.import.handler(({ input, signal }) =>
+      streamWork(signal, (report, stop) => importWeights(input, store.dataFolder, report, stop)),
+    ),
     remove: os.policies.remove.handler(({ input }) => {
       policies.remove(input.id);
       return {};

@@ -8,7 +8,8 @@ import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { rolloutView } from "../present.ts";
 import { gradeView, regradeReport } from "../regrade-report.ts";
-import type { ChainTokens, RolloutDetail } from "../views.ts";
+import type { RolloutDetail } from "../rollout-views.ts";
+import type { ChainTokens } from "../token-views.ts";
 import { streamWork } from "../work-stream.ts";
 import { callView, textSlice } from "./calls.ts";
 

@@ -8,7 +8,7 @@ import { checkTask, createTask, importTask, lackingVariables, type Task, type Ta
 import { type RehearsalKind, type RehearsalResult, rehearseTask } from "../../verifiers/index.ts";
 import type { WorkbenchParts } from "../context.ts";
 import type { contractImplementer } from "../implementer.ts";
-import type { TaskCheckView, TaskRunView, TaskView } from "../views.ts";
+import type { TaskCheckView, TaskRunView, TaskView } from "../task-views.ts";
 import { streamWork } from "../work-stream.ts";
 
 interface RehearsalInput {

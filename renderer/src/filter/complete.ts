@@ -1,5 +1,5 @@
 /** Completion while typing: keys first, then the values that the loaded rollouts have. */
-import { rolloutViewSchema } from "../../../main/api/views.ts";
+import { rolloutViewSchema } from "../../../main/api/rollout-views.ts";
 import type { RolloutView } from "../service/views.ts";
 import { phases } from "../words/outcomes.ts";
 import { fields } from "./fields.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rolloutViewSchema } from "../../../main/api/views.ts";
+import { rolloutViewSchema } from "../../../main/api/rollout-views.ts";
 import { completions } from "./complete.ts";
 import { fields } from "./fields.ts";
 import { matches } from "./match.ts";

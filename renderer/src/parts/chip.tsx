@@ -36,10 +36,12 @@ interface ChipProps {
 /** Glyph and glossary word on a tint, the cause after a dot. Not a button. */
 export function Chip({ tone, glyph, children, cause = null }: ChipProps) {
   return (
-    <span className={`chip ${toneText[tone]} ${chipLook[tone]} ${glyph === undefined ? "pl-1.5!" : ""}`}>
-      {glyph !== undefined && <Icon name={glyph} size={0.8125} weight={1.6} />}
-      <span className="flex-none">{children}</span>
-      {cause !== null && <span className="truncate font-normal">· {cause}</span>}
+    <span className={`chip ${toneText[tone]} ${chipLook[tone]} ${glyph === undefined ? "pl-1.5!" : ""} ${cause === null ? "" : "chip-folds"}`}>
+      <span className="flex min-w-0 flex-none items-center gap-1">
+        {glyph !== undefined && <Icon name={glyph} size={0.8125} weight={1.6} />}
+        <span className="truncate">{children}</span>
+      </span>
+      {cause !== null && <span className="chip-cause">· {cause}</span>}
     </span>
   );
 }

@@ -7,7 +7,7 @@ import { RPCLink } from "@orpc/client/websocket";
 import type { ContractRouterClient } from "@orpc/contract";
 import { create } from "zustand";
 import type { contract } from "../../../main/api/contract.ts";
-import type { SystemInfo } from "../../../main/api/views.ts";
+import type { SystemInfo } from "../../../main/api/system-views.ts";
 import { ServiceAway } from "./failure.ts";
 import { takeToken } from "./token.ts";
 

@@ -3,7 +3,7 @@
  * never itself the truth on the screen. The last lines are kept for the log panel.
  */
 import { create } from "zustand";
-import type { EventView } from "../../../main/api/views.ts";
+import type { EventView } from "../../../main/api/system-views.ts";
 import { type ServiceClient, serviceClient } from "./connection.ts";
 import { invalidate, invalidateAll, invalidateShown } from "./queries.ts";
 

@@ -8,7 +8,7 @@ import { presentClient, type ServiceClient } from "./connection.ts";
 import { asFailure, type Failure } from "./failure.ts";
 
 type Progress<R> = { readonly type: "progress"; readonly line: string } | { readonly type: "result"; readonly result: R };
-type Begin<R> = (client: ServiceClient, signal: AbortSignal) => Promise<AsyncIterable<Progress<R>>>;
+export type WorkStart<R> = (client: ServiceClient, signal: AbortSignal) => Promise<AsyncIterable<Progress<R>>>;
 
 export interface LongWork<R> {
   readonly status: "idle" | "running" | "done" | "failed" | "stopped";
@@ -29,7 +29,7 @@ function set(key: string, change: Partial<LongWork<unknown>>): void {
 }
 
 /** Starts the work of a key; what ran under it before is stopped. Answers with its result, or null when there is none. */
-export async function startWork<R>(key: string, begin: Begin<R>): Promise<R | null> {
+export async function startWork<R>(key: string, begin: WorkStart<R>): Promise<R | null> {
   controllers.get(key)?.abort();
   const controller = new AbortController();
   controllers.set(key, controller);
@@ -73,6 +73,9 @@ export function forgetWork(key: string): void {
     return { works: kept };
   });
 }
+
+/** How the work of a key stands. */
+export const workOf = (key: string): LongWork<unknown> => useWorks.getState().works.get(key) ?? idle;
 
 export const stopWork = (key: string): void => controllers.get(key)?.abort();
 

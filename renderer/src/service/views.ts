@@ -2,22 +2,16 @@
 
 import type { CompareGrid, Comparison, MeasureView, TransferMatrix } from "../../../main/api/analysis-views.ts";
 import type { Attachment } from "../../../main/api/attach-views.ts";
+import type { CallDetail } from "../../../main/api/call-views.ts";
+import type { ExperimentResult, ExperimentView } from "../../../main/api/experiment-views.ts";
 import type { GradeView, RegradeReport } from "../../../main/api/grade-views.ts";
+import type { HarnessView } from "../../../main/api/harness-views.ts";
+import type { PolicyView } from "../../../main/api/policy-views.ts";
+import type { ArtifactView, RolloutDetail, RolloutView } from "../../../main/api/rollout-views.ts";
+import type { DoctorRow } from "../../../main/api/system-views.ts";
+import type { TaskCheckView, TaskView } from "../../../main/api/task-views.ts";
+import type { ChainTokens } from "../../../main/api/token-views.ts";
 import type { TrainedTokens, TrainingRunView, TrainingStepDetail } from "../../../main/api/training-views.ts";
-import type {
-  ArtifactView,
-  CallDetail,
-  ChainTokens,
-  DoctorRow,
-  ExperimentResult,
-  ExperimentView,
-  HarnessView,
-  PolicyView,
-  RolloutDetail,
-  RolloutView,
-  TaskCheckView,
-  TaskView,
-} from "../../../main/api/views.ts";
 import { peek, put, type Query } from "./queries.ts";
 
 export type {
@@ -31,8 +25,13 @@ export type {
   TransferMatrix,
 } from "../../../main/api/analysis-views.ts";
 export type { Attachment } from "../../../main/api/attach-views.ts";
+export type { CallView, MessageView } from "../../../main/api/call-views.ts";
 export type { ExportReport, ExportRequest, ImportReport } from "../../../main/api/export-views.ts";
 export type { GradeView, RegradeReport, RegradeRow, StepView } from "../../../main/api/grade-views.ts";
+export type { ImportedPolicyView } from "../../../main/api/policy-views.ts";
+export type { EventView } from "../../../main/api/system-views.ts";
+export type { TaskImportView, TaskRunView, TaskView } from "../../../main/api/task-views.ts";
+export type { TokenSpan } from "../../../main/api/token-views.ts";
 export type {
   TrainedTokens,
   TrainingCheck,
@@ -40,7 +39,6 @@ export type {
   TrainingStepDetail,
   TrainingStepView,
 } from "../../../main/api/training-views.ts";
-export type { CallView, EventView, MessageView, TaskImportView, TaskRunView, TaskView, TokenSpan } from "../../../main/api/views.ts";
 export type { ArtifactView, CallDetail, ChainTokens, DoctorRow, ExperimentView, HarnessView, PolicyView, RolloutDetail, RolloutView, TaskCheckView };
 
 export type BodyName = "request" | "response" | "upstreamRequest" | "upstreamResponse";

@@ -9,6 +9,7 @@ import { useNotices } from "../state/notices.ts";
 import { openScreen, openTrain, togglePanel } from "../state/workspace.ts";
 import { policyWords } from "../words/names.ts";
 import { bytes, plural } from "../words/numbers.ts";
+import { captureWords } from "../words/policies.ts";
 import { moment } from "../words/times.ts";
 import { isUnderWay, statusWords } from "../words/training.ts";
 import { problemsOf } from "./problems.ts";
@@ -49,10 +50,9 @@ function policyInUse(
   const newest = [...experiments].sort((left, right) => right.createdAt - left.createdAt)[0];
   const name = newest?.policies[0];
   if (newest === undefined || name === undefined) return null;
-  const policy = policies.find((each) => each.id === name);
   return {
     name: newest.policies.length > 1 ? `${newest.policies.length} policies` : policyWords(name),
-    capture: policy?.capture ?? "capture not probed",
+    capture: captureWords(newest.policies, policies),
   };
 }
 

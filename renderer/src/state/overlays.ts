@@ -17,8 +17,8 @@ export type Overlay =
   | { readonly kind: "regrade"; readonly id: string; readonly label: string }
   | { readonly kind: "attach" }
   | { readonly kind: "grade"; readonly rollout: string }
-  /** `edits` = the saved policy that is changed. */
-  | { readonly kind: "add-policy"; readonly edits?: PolicyView }
+  /** `edits` = the saved policy that is changed; `source` = what the form begins with. */
+  | { readonly kind: "add-policy"; readonly edits?: PolicyView; readonly source?: "server" | "weights" }
   | {
       readonly kind: "question";
       readonly title: string;

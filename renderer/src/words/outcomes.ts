@@ -1,5 +1,5 @@
 /** Outcome, phase and trainability in the words of the glossary, each with its glyph and its tone. */
-import { rolloutViewSchema } from "../../../main/api/views.ts";
+import { rolloutViewSchema } from "../../../main/api/rollout-views.ts";
 import type { GlyphName } from "../parts/glyphs.tsx";
 import type { RolloutView } from "../service/views.ts";
 

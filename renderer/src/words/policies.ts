@@ -29,3 +29,15 @@ export function offeredPolicies(policies: readonly PolicyView[], runs: readonly 
   const trained = trainedPolicies(runs);
   return [{ group: "Policies", options: known }, ...(trained.length === 0 ? [] : [{ group: "Training runs", options: trained }])];
 }
+
+/** What the workbench samples itself always comes with ids and log-probs; of a server only a probe tells. */
+const ownPolicy = /^(training|embedded|scripted):/;
+
+/** What some policies give with an answer, in two words. */
+export function captureWords(names: readonly string[], policies: readonly Pick<PolicyView, "id" | "capture">[]): string {
+  const captures = new Set(
+    names.map((name) => policies.find(({ id }) => id === name)?.capture ?? (ownPolicy.test(name) ? "ids+logprobs" : "capture not probed")),
+  );
+  const [only = "capture not probed"] = captures;
+  return captures.size > 1 ? "captures differ" : only;
+}

@@ -121,6 +121,17 @@ export class WorkbenchPage {
     );
   }
 
+  /** Nothing lies over its middle, and it is inside what scrolls. */
+  isInSight(element: Locator): Promise<boolean> {
+    return element.evaluate<boolean, null>(
+      `(node) => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return node.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    }`,
+      null,
+    );
+  }
+
   async screenshot(path: string): Promise<void> {
     await this.page.screenshot({ path });
   }

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { experimentSpecSchema } from "../../../main/api/views.ts";
+import { experimentSpecSchema } from "../../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../../main/boot.ts";
 import { writeSmallTask } from "../../contract/small-task.ts";
 import { leftovers, openDescriptors, type Places } from "./leftovers.ts";

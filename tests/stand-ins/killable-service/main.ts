@@ -4,7 +4,7 @@
  *   tsx main.ts DATA_FOLDER SPEC.json
  */
 import { readFileSync } from "node:fs";
-import { experimentSpecSchema } from "../../../main/api/views.ts";
+import { experimentSpecSchema } from "../../../main/api/experiment-views.ts";
 import { bootWorkbench } from "../../../main/boot.ts";
 
 const [dataFolder = "", specFile = ""] = process.argv.slice(2);

@@ -7,16 +7,21 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { implement, ORPCError } from "@orpc/server";
 import { contract } from "../../../main/api/contract.ts";
+import type { ExperimentView } from "../../../main/api/experiment-views.ts";
+import type { HarnessView } from "../../../main/api/harness-views.ts";
+import type { RolloutView } from "../../../main/api/rollout-views.ts";
 import { startServer } from "../../../main/api/server.ts";
-import type { EventView, ExperimentView, HarnessView, RolloutView } from "../../../main/api/views.ts";
+import type { EventView } from "../../../main/api/system-views.ts";
 import { sampleAnalysis } from "./sample-analysis.ts";
 import { attachExperiment, sampleAttach, sessionRollout } from "./sample-attach.ts";
 import { picture, pictureHash, sampleBody, sampleDetail, sampleTokens } from "./sample-call.ts";
-import { doctor, harnesses, policies, sampleProbe, tasks } from "./sample-catalogue.ts";
+import { doctor, harnesses, sampleProbe, tasks } from "./sample-catalogue.ts";
 import { now, sampleCalls, sampleExperiment, sampleRollout } from "./sample-experiments.ts";
 import { sampleArtifacts, sampleSteps, storedBytes, storedText } from "./sample-files.ts";
 import { sampleRegrade } from "./sample-grades.ts";
+import { samplePolicies } from "./sample-policies.ts";
 import { sampleTraining } from "./sample-training.ts";
+import { lines, pause } from "./sample-work.ts";
 
 const { values } = parseArgs({
   options: {
@@ -91,19 +96,11 @@ const countsOf = (chain: number, calls: number) => {
   const { total, trained } = sampleTokens(chain, Math.max(1, Math.min(60, calls)));
   return { tokens: total, trained };
 };
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const slice = (text: string, limit: number) => ({ text: text.slice(0, limit), total: text.length, truncated: text.length > limit });
 
 /** Of an experiment, or the one. */
 const rolloutsOf = (id: string): readonly RolloutView[] => shown.find((each) => each.experiment.id === id)?.rollouts ?? [find(id)];
 
-async function* lines<R>(texts: readonly string[], result: R) {
-  for (const line of texts) {
-    yield { type: "progress" as const, line };
-    await pause(60);
-  }
-  yield { type: "result" as const, result };
-}
 const probed = (id: string): HarnessView => {
   const harness = harnesses.find((each) => each.id === id) ?? (harnesses[0] as HarnessView);
   return { ...harness, installed: true, lastProbe: { ...sampleProbe, at: Date.now() } };
@@ -269,28 +266,7 @@ const router = os.router({
     ),
   },
   attach: attach.handlers,
-  policies: {
-    list: os.policies.list.handler(() => policies),
-    add: os.policies.add.handler(({ input }) => ({
-      id: input.id,
-      kind: input.kind ?? "openai-compatible",
-      address: input.url,
-      capture: null,
-      takesTokenIds: false,
-      builtIn: false,
-      settings: null,
-      spending: null,
-    })),
-    remove: os.policies.remove.handler(() => ({})),
-    probe: os.policies.probe.handler(({ input }) => {
-      if (input.id === "gateway")
-        throw new ORPCError("WORKBENCH", {
-          message: "The policy endpoint http://10.0.0.7:4000/v1 does not answer.",
-          data: { code: "upstream", remedy: "Start it, or correct its address.", exitCode: 1 },
-        });
-      return { policy: policies.find((each) => each.id === input.id) ?? (policies[0] as (typeof policies)[number]), lost: [] };
-    }),
-  },
+  policies: samplePolicies(os),
 });
 
 const blobs: Record<string, Uint8Array> = { ...storedBytes, [pictureHash]: new TextEncoder().encode(picture) };

@@ -2,7 +2,7 @@
 import type { implement } from "@orpc/server";
 import type { Attachment } from "../../../main/api/attach-views.ts";
 import type { contract } from "../../../main/api/contract.ts";
-import type { RolloutView } from "../../../main/api/views.ts";
+import type { RolloutView } from "../../../main/api/rollout-views.ts";
 import { sampleRollout } from "./sample-experiments.ts";
 
 export const attachExperiment = "e-5";

@@ -1,5 +1,6 @@
 /** What is inside the calls of the sample: messages, bodies, tokens with log-probabilities, texts of verifier and harness. */
-import type { CallDetail, CallView, ChainTokens, MessageView, TokenSpan } from "../../../main/api/views.ts";
+import type { CallDetail, CallView, MessageView } from "../../../main/api/call-views.ts";
+import type { ChainTokens, TokenSpan } from "../../../main/api/token-views.ts";
 import { randomFrom } from "./sample-experiments.ts";
 
 const text = (value: string): MessageView["content"] => [{ type: "text", text: value }];

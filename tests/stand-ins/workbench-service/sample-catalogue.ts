@@ -1,5 +1,8 @@
 /** Tasks, harnesses, policies and the look at a computer, invented. */
-import type { DoctorRow, HarnessProbeView, HarnessView, PolicyView, TaskView } from "../../../main/api/views.ts";
+import type { HarnessProbeView, HarnessView } from "../../../main/api/harness-views.ts";
+import type { PolicyView } from "../../../main/api/policy-views.ts";
+import type { DoctorRow } from "../../../main/api/system-views.ts";
+import type { TaskView } from "../../../main/api/task-views.ts";
 
 const task = (name: string, family: string, change: Partial<TaskView> = {}): TaskView => ({
   path: `/opt/openforge/resources/tasks/${name}`,

@@ -1,7 +1,9 @@
 /** Invented experiments for looking at the window: every outcome, phase and mark once, and as many rows as asked for. Deterministic. */
 
 import { rolloutPhases } from "../../../engine/outcome/index.ts";
-import type { CallView, ExperimentView, RolloutView } from "../../../main/api/views.ts";
+import type { CallView } from "../../../main/api/call-views.ts";
+import type { ExperimentView } from "../../../main/api/experiment-views.ts";
+import type { RolloutView } from "../../../main/api/rollout-views.ts";
 
 export const now = Date.UTC(2026, 10, 30, 9, 30, 0);
 

@@ -1,6 +1,6 @@
 /** Stored files and the steps of a task of several steps, invented. */
 import type { StepView } from "../../../main/api/grade-views.ts";
-import type { ArtifactView } from "../../../main/api/views.ts";
+import type { ArtifactView } from "../../../main/api/rollout-views.ts";
 import { harnessLog, picture, verifierText } from "./sample-call.ts";
 
 const texts: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** A regrade of some rollouts: one verdict flips each way, one rollout could not be graded. */
 import type { RegradeReport, RegradeRow } from "../../../main/api/grade-views.ts";
-import type { RolloutView } from "../../../main/api/views.ts";
+import type { RolloutView } from "../../../main/api/rollout-views.ts";
 
 export function sampleRegrade(rollouts: readonly RolloutView[]): RegradeReport {
   const rows = rollouts.slice(0, 6).map((rollout, index): RegradeRow => {

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ExperimentSpecInput, experimentSpecSchema } from "../../../main/api/views.ts";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../../main/api/experiment-views.ts";
 import { bootWorkbench, type Workbench } from "../../../main/boot.ts";
 import type { RolloutRecord } from "../../../main/store/index.ts";
 import type { StudyOptions } from "./study.ts";

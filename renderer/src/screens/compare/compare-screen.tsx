@@ -98,7 +98,9 @@ function PairedPane({
   return (
     <>
       <PaneHeader>
-        <PaneTitle>Paired</PaneTitle>
+        <span className="narrow:sr-only">
+          <PaneTitle>Paired</PaneTitle>
+        </span>
         <Choice label="A" value={a} options={options} onChange={(key) => openCompare(key === b ? { a: b, b: a } : { a: key, b })} />
         <Choice label="B" value={b} options={options} onChange={(key) => openCompare(key === a ? { a: b, b: a } : { a, b: key })} />
         <IconButton glyph="refresh" label="Swap A and B" keyShown="x" onClick={swap} />

@@ -3,6 +3,7 @@ import { useCommands } from "../../commands/handlers.ts";
 import { Button } from "../../parts/button.tsx";
 import { Cell } from "../../parts/grid-cell.tsx";
 import { PaneHeader, PaneTitle } from "../../parts/pane.tsx";
+import { useActiveInSight } from "../../parts/use-active-in-sight.ts";
 import type { RolloutPair } from "../../service/views.ts";
 import { rolloutPlace } from "../../state/places.ts";
 import { openPlace } from "../../state/workspace.ts";
@@ -30,14 +31,16 @@ function titleOf(filter: PairFilter | null, task: string | null): string {
 /** The rollouts behind the numbers, side by side. */
 export function PairList({ pairs, task, filter }: PairListProps) {
   const listed = listedPairs(pairs, task, filter);
+  const shown = listed.slice(0, shownPairs);
   const [wanted, setWanted] = useState(0);
-  const at = Math.min(wanted, Math.max(0, listed.length - 1));
-  const chosen = listed[at];
+  const at = Math.min(wanted, Math.max(0, shown.length - 1));
+  const chosen = shown[at];
+  const list = useActiveInSight<HTMLDivElement>(at);
   useCommands(chosen === undefined ? null : { "compare.open": () => openBoth(chosen) });
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" && chosen !== undefined) openBoth(chosen);
-    else if (by !== undefined) setWanted(Math.max(0, Math.min(listed.length - 1, at + by)));
+    else if (by !== undefined) setWanted(Math.max(0, Math.min(shown.length - 1, at + by)));
     else return;
     event.preventDefault();
   };
@@ -63,7 +66,7 @@ export function PairList({ pairs, task, filter }: PairListProps) {
         <p className="m-0 p-3 text-2xs text-muted">No pair of rollouts here.</p>
       ) : (
         // biome-ignore lint/a11y/useSemanticElements: one tab stop with arrows inside
-        <div role="grid" tabIndex={0} aria-label={titleOf(filter, task)} className="focus-on-row text-xs" onKeyDown={onKeyDown}>
+        <div ref={list} role="grid" tabIndex={0} aria-label={titleOf(filter, task)} className="focus-on-row text-xs" onKeyDown={onKeyDown}>
           {/* biome-ignore lint/a11y/useSemanticElements: see above */}
           {/* biome-ignore lint/a11y/useFocusableInteractive: see above */}
           <div role="row" className={`${look} h-row-header bg-header text-2xs font-medium text-muted`}>
@@ -76,7 +79,7 @@ export function PairList({ pairs, task, filter }: PairListProps) {
               </span>
             ))}
           </div>
-          {listed.slice(0, shownPairs).map((pair, index) => (
+          {shown.map((pair, index) => (
             // biome-ignore lint/a11y/useFocusableInteractive: the grid is the tab stop
             // biome-ignore lint/a11y/useSemanticElements: see above
             // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keyboard

@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from "react";
 import { useCommands } from "../../commands/handlers.ts";
 import { Cell } from "../../parts/grid-cell.tsx";
+import { useActiveInSight } from "../../parts/use-active-in-sight.ts";
 import type { Comparison } from "../../service/views.ts";
 import { taskWords } from "../../words/names.ts";
 import { decimal, reward } from "../../words/numbers.ts";
@@ -42,6 +43,7 @@ interface TaskTableProps {
 export function TaskTable({ tasks, chosen, onChoose }: TaskTableProps) {
   const sorted = [...tasks].sort((left, right) => (left.difference.mean ?? 0) - (right.difference.mean ?? 0));
   const reach = differenceReach(tasks);
+  const list = useActiveInSight<HTMLDivElement>(chosen);
   const at = sorted.findIndex(({ task }) => task === chosen);
   const move = (by: number): void => onChoose(sorted[Math.max(0, Math.min(sorted.length - 1, at + by))]?.task ?? null);
   useCommands({ "compare.next": () => move(1), "compare.previous": () => move(-1) });
@@ -56,6 +58,7 @@ export function TaskTable({ tasks, chosen, onChoose }: TaskTableProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: one tab stop with arrows inside
     <div
+      ref={list}
       role="grid"
       tabIndex={0}
       aria-label="Difference by task"

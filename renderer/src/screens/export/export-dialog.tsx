@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { startDialogWork } from "../../actions/dialog-work.ts";
 import { copyText } from "../../actions/links.ts";
 import { Button } from "../../parts/button.tsx";
 import { CheckRow, RadioRow, Segmented } from "../../parts/choice.tsx";
@@ -10,11 +11,11 @@ import { PathInput } from "../../parts/path-input.tsx";
 import { Note } from "../../parts/states.tsx";
 import { WorkLines } from "../../parts/work-lines.tsx";
 import { useConnection } from "../../service/connection.ts";
-import { forgetWork, startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import { forgetWork, stopWork, useLongWork } from "../../service/long-work.ts";
 import type { ExportReport } from "../../service/views.ts";
-import { notify } from "../../state/notices.ts";
-import { closeOverlay, useOverlay } from "../../state/overlays.ts";
+import { closeOverlay } from "../../state/overlays.ts";
 import { bytes } from "../../words/numbers.ts";
+import { isWholePath } from "../../words/paths.ts";
 import { defaultTarget, type ExportFormat, type ExportSubject, estimators, formatOf, formats, targetName } from "./formats.ts";
 
 const key = "export";
@@ -84,21 +85,21 @@ export function ExportDialog({ subjects }: { readonly subjects: readonly [Export
   useEffect(() => forgetWork(key), []);
   const { rows } = formatOf(format);
   const path = typed ?? defaultTarget(dataFolder, subject, format);
-  const mistake = path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? null : "A whole path, for example /home/ada/exports/rows.parquet.";
+  const mistake = isWholePath(path) ? null : "A whole path, for example /home/ada/exports/rows.parquet.";
   const running = work.status === "running";
 
   const write = async (): Promise<void> => {
     if (mistake !== null || running) return;
-    const report = await startWork<ExportReport>(key, (client, signal) =>
-      client.exports.write({ id: subject.id, format, path, force, algorithm, all }, { signal }),
-    );
-    if (report !== null && useOverlay.getState().open?.kind !== "export")
-      notify({
-        tone: "success",
-        title: `${report.count} ${report.unit} written`,
-        text: report.path,
-        action: { verb: "Copy path", run: () => void copyText(report.path, "Path") },
-      });
+    await startDialogWork<ExportReport>({
+      key,
+      begin: (client, signal) => client.exports.write({ id: subject.id, format, path, force, algorithm, all }, { signal }),
+      isShown: (open) => open.kind === "export",
+      news: ({ count, unit, path: written }) => ({
+        title: `${count} ${unit} written`,
+        text: written,
+        action: { verb: "Copy path", run: () => void copyText(written, "Path") },
+      }),
+    });
   };
 
   return (

@@ -1,12 +1,13 @@
-import { useState } from "react";
 import { runCommand } from "../../commands/handlers.ts";
 import { commandById } from "../../commands/table.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Chip } from "../../parts/chip.tsx";
 import { Pane, PaneHeader, PaneTitle } from "../../parts/pane.tsx";
 import { Boundary, Empty, Ready } from "../../parts/states.tsx";
+import { WalkedList, walkedItem } from "../../parts/walked-list.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type HarnessView, harnessesQuery } from "../../service/views.ts";
+import { useHarnessSelection } from "../../state/harness-selection.ts";
 import { prefixShort, prefixWords, runtimeWords } from "../../words/harnesses.ts";
 import { OneHarness } from "./one-harness.tsx";
 
@@ -46,6 +47,7 @@ function Row({ harness, active, onChoose }: { readonly harness: HarnessView; rea
       type="button"
       aria-current={active}
       data-harness={harness.id}
+      {...walkedItem(active)}
       onClick={onChoose}
       className={`focus-inside ${columns} h-row w-full border-b border-line text-left text-xs ${active ? "bg-selected-idle" : "hover:bg-hover"}`}
     >
@@ -80,12 +82,6 @@ interface CatalogueProps {
 }
 
 function Catalogue({ harnesses, open, onChoose }: CatalogueProps) {
-  const choose = (by: number): void => {
-    const next = harnesses[harnesses.indexOf(open) + by];
-    if (next === undefined) return;
-    onChoose(next.id);
-    document.querySelector<HTMLElement>(`[data-harness="${next.id}"]`)?.focus();
-  };
   return (
     <Pane label="Harnesses" className="flex-1">
       <PaneHeader>
@@ -105,20 +101,11 @@ function Catalogue({ harnesses, open, onChoose }: CatalogueProps) {
         </span>
         <span>Capture check</span>
       </div>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move among the buttons inside */}
-      <div
-        className="min-h-0 flex-1 overflow-auto"
-        onKeyDown={(event) => {
-          const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-          if (by === 0) return;
-          event.preventDefault();
-          choose(by);
-        }}
-      >
+      <WalkedList className="min-h-0 flex-1 overflow-auto" chooses>
         {harnesses.map((harness) => (
           <Row key={harness.id} harness={harness} active={harness === open} onChoose={() => onChoose(harness.id)} />
         ))}
-      </div>
+      </WalkedList>
     </Pane>
   );
 }
@@ -126,7 +113,7 @@ function Catalogue({ harnesses, open, onChoose }: CatalogueProps) {
 /** The catalogue: what runs unmodified here, and whether its calls arrive. */
 export function HarnessesScreen() {
   const state = useQuery(harnessesQuery);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const chosen = useHarnessSelection(({ id }) => id);
   return (
     <Ready state={state} reading="Reading the catalogue">
       {(harnesses) => {
@@ -140,7 +127,7 @@ export function HarnessesScreen() {
         return (
           <div className="flex min-h-0 flex-1">
             <h1 className="sr-only">Harnesses</h1>
-            <Catalogue harnesses={harnesses} open={open} onChoose={setChosen} />
+            <Catalogue harnesses={harnesses} open={open} onChoose={(id) => useHarnessSelection.setState({ id })} />
             <Pane label="Harness" className="w-94 flex-none border-l border-line narrow:w-84 slim:w-72">
               <Boundary key={open.id}>
                 <OneHarness harness={open} />

@@ -8,6 +8,7 @@ import { FailureNote, Note } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
 import { invalidate } from "../../service/queries.ts";
+import { useHarnessSelection } from "../../state/harness-selection.ts";
 import { closeOverlay } from "../../state/overlays.ts";
 import { openScreen } from "../../state/workspace.ts";
 
@@ -28,6 +29,7 @@ export function NewHarness() {
     try {
       setPath((await presentClient().harnesses.create({ id })).path);
       invalidate("harnesses");
+      useHarnessSelection.setState({ id });
       openScreen("harnesses");
     } catch (error) {
       setFailure(asFailure(error));

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { startDialogWork } from "../../actions/dialog-work.ts";
 import { showExperiment } from "../../actions/first-run.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -8,11 +9,11 @@ import { Facts } from "../../parts/pane.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { Note } from "../../parts/states.tsx";
 import { WorkLines } from "../../parts/work-lines.tsx";
-import { forgetWork, startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import { forgetWork, stopWork, useLongWork } from "../../service/long-work.ts";
 import type { ImportReport } from "../../service/views.ts";
-import { notify } from "../../state/notices.ts";
-import { closeOverlay, useOverlay } from "../../state/overlays.ts";
+import { closeOverlay } from "../../state/overlays.ts";
 import { plural } from "../../words/numbers.ts";
+import { isWholePath } from "../../words/paths.ts";
 
 const key = "import-recordings";
 
@@ -22,6 +23,11 @@ const kinds = [
   ["ATIF", "a trajectory as JSON"],
 ] as const;
 
+function show({ experiment }: ImportReport): void {
+  closeOverlay();
+  showExperiment(experiment);
+}
+
 /** Other tools' recordings come in to look at and to compare with; nothing of them is run. */
 export function ImportRecordings() {
   const [path, setPath] = useState("");
@@ -29,22 +35,21 @@ export function ImportRecordings() {
   const work = useLongWork<ImportReport>(key);
   useEffect(() => forgetWork(key), []);
   const running = work.status === "running";
-  const mistake =
-    path.trim().startsWith("/") || /^[A-Za-z]:[\\/]/.test(path) ? null : "A whole path, for example /home/ada/jobs/2026-03-01__10-00-00.";
+  const mistake = isWholePath(path) ? null : "A whole path, for example /home/ada/jobs/2026-03-01__10-00-00.";
 
   const read = async (): Promise<void> => {
     setTried(true);
     if (mistake !== null || running) return;
-    const report = await startWork<ImportReport>(key, (client, signal) => client.experiments.import({ path: path.trim() }, { signal }));
-    if (report === null) return;
-    if (useOverlay.getState().open?.kind === "import" && report.notes.length === 0) closeOverlay();
-    if (useOverlay.getState().open?.kind !== "import")
-      notify({
-        tone: "success",
-        title: `${report.name} imported`,
-        text: `${report.kind}: ${plural(report.rollouts, "rollout")}, ${plural(report.calls, "call")}.`,
-        action: { verb: "Show", run: () => showExperiment(report.experiment) },
-      });
+    await startDialogWork<ImportReport>({
+      key,
+      begin: (client, signal) => client.experiments.import({ path: path.trim() }, { signal }),
+      isShown: (open) => open.kind === "import",
+      news: ({ name, kind, rollouts, calls, experiment }) => ({
+        title: `${name} imported`,
+        text: `${kind}: ${plural(rollouts, "rollout")}, ${plural(calls, "call")}.`,
+        action: { verb: "Show", run: () => showExperiment(experiment) },
+      }),
+    });
   };
 
   return (
@@ -58,9 +63,14 @@ export function ImportRecordings() {
           <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>
             Close
           </Button>
-          <Button look="primary" onClick={() => void read()} disabledBecause={running ? "Being imported" : null}>
+          <Button look={work.result === null ? "primary" : "plain"} onClick={() => void read()} disabledBecause={running ? "Being imported" : null}>
             Import
           </Button>
+          {work.result !== null && (
+            <Button look="primary" onClick={() => work.result !== null && show(work.result)}>
+              Show in Runs
+            </Button>
+          )}
         </>
       }
     >
@@ -82,17 +92,6 @@ export function ImportRecordings() {
                 {note}
               </span>
             ))}
-            <span className="mt-2 block">
-              <Button
-                small
-                onClick={() => {
-                  closeOverlay();
-                  if (work.result !== null) showExperiment(work.result.experiment);
-                }}
-              >
-                Show in Runs
-              </Button>
-            </span>
           </Note>
         )}
       </DialogForm>

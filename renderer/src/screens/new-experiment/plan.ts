@@ -1,5 +1,5 @@
 /** An experiment as the form holds it: texts while they are typed, checked by the service's own schema. Pure. */
-import { type ExperimentSpecInput, experimentSpecSchema } from "../../../../main/api/views.ts";
+import { type ExperimentSpecInput, experimentSpecSchema } from "../../../../main/api/experiment-views.ts";
 
 export interface Plan {
   readonly name: string;

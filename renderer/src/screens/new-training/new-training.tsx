@@ -1,14 +1,14 @@
 import { useEffect, useState } from "react";
 import { showTraining } from "../../actions/training.ts";
-import { Button, IconButton } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, TextInput } from "../../parts/field.tsx";
+import { PathInput } from "../../parts/path-input.tsx";
 import { FailureNote, Note } from "../../parts/states.tsx";
 import { presentClient, useConnection } from "../../service/connection.ts";
 import { asFailure, type Failure } from "../../service/failure.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { type TrainingCheck, trainingsQuery } from "../../service/views.ts";
-import { desktop } from "../../state/desktop.ts";
 import { closeOverlay } from "../../state/overlays.ts";
 import { activePlace, useWorkspace } from "../../state/workspace.ts";
 import { plural } from "../../words/numbers.ts";
@@ -156,19 +156,7 @@ export function NewTraining() {
         <Summary check={check} failure={checkFailure} />
         <div className="grid grid-cols-2 gap-4 slim:grid-cols-1">
           <Field label="Folder" stacked about="Paths in the file begin here.">
-            {(ids) => (
-              <span className="flex w-full gap-1.5">
-                <TextInput {...ids} value={folderText} placeholder={dataFolder} onChange={(event) => setFolder(event.target.value)} />
-                {desktop !== null && (
-                  <IconButton
-                    glyph="folder"
-                    label="Choose a folder…"
-                    className="size-7!"
-                    onClick={() => void desktop?.pickFolder().then((path) => path !== null && setFolder(path))}
-                  />
-                )}
-              </span>
-            )}
+            {(ids) => <PathInput {...ids} value={folderText} onPath={setFolder} choose="folder" placeholder={dataFolder} />}
           </Field>
           <Field label="Seeds" stacked error={seeds.ok ? null : seeds.mistake} about="One run each; empty: the file's.">
             {(ids) => <TextInput {...ids} value={seedsText} placeholder="1, 2, 3" onChange={(event) => setSeeds(event.target.value)} />}

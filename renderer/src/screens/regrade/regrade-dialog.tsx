@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { startDialogWork } from "../../actions/dialog-work.ts";
 import { Button } from "../../parts/button.tsx";
 import { Segmented } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -6,18 +7,22 @@ import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { Empty, Note } from "../../parts/states.tsx";
+import { WalkedList, walkedItem } from "../../parts/walked-list.tsx";
 import { WorkLines } from "../../parts/work-lines.tsx";
-import { startWork, stopWork, useLongWork } from "../../service/long-work.ts";
+import { stopWork, useLongWork } from "../../service/long-work.ts";
 import { invalidate } from "../../service/queries.ts";
 import { useQuery } from "../../service/use-query.ts";
 import { type RegradeReport, type RegradeRow, regradedQuery } from "../../service/views.ts";
-import { closeOverlay } from "../../state/overlays.ts";
+import { closeOverlay, openOverlay } from "../../state/overlays.ts";
 import { rolloutPlace } from "../../state/places.ts";
 import { openPlace } from "../../state/workspace.ts";
 import { shortId, taskWords } from "../../words/names.ts";
-import { plural } from "../../words/numbers.ts";
+import { count, plural } from "../../words/numbers.ts";
 import { defaultShown, rowsShown, type Shown } from "./rows-shown.ts";
 import { VerdictChip } from "./verdict.tsx";
+
+/** More rows than a person reads would only make the dialog slow. */
+const shownAtMost = 500;
 
 const columns =
   "grid grid-cols-[4.5rem_minmax(6rem,1fr)_6rem_9rem_1rem_9rem_4rem] items-center gap-x-2 px-3 slim:grid-cols-[4.5rem_minmax(5rem,1fr)_9rem_1rem_9rem]";
@@ -27,11 +32,12 @@ function open(rollout: string): void {
   openPlace(rolloutPlace(rollout, { view: "verifier" }), { preview: true });
 }
 
-function Row({ row }: { readonly row: RegradeRow }) {
+function Row({ row, isStop }: { readonly row: RegradeRow; readonly isStop: boolean }) {
   return (
     <button
       type="button"
       data-regraded={row.rollout}
+      {...walkedItem(isStop)}
       onClick={() => open(row.rollout)}
       className={`focus-inside ${columns} min-h-row w-full border-b border-line text-left text-xs hover:bg-hover`}
     >
@@ -89,12 +95,17 @@ function Review({ report }: { readonly report: RegradeReport }) {
         <span>Now</span>
         <span className="slim:hidden" />
       </div>
-      <div className="max-h-80 min-h-24 overflow-auto">
-        {rows.map((row) => (
-          <Row key={row.rollout} row={row} />
+      <WalkedList className="max-h-80 min-h-24 overflow-auto">
+        {rows.slice(0, shownAtMost).map((row, index) => (
+          <Row key={row.rollout} row={row} isStop={index === 0} />
         ))}
+        {rows.length > shownAtMost && (
+          <p className="m-0 p-3 text-xs text-muted">
+            The first {count(shownAtMost)} of {count(rows.length)}. On the command line <code>openforge runs regrade --json</code> lists them all.
+          </p>
+        )}
         {rows.length === 0 && <p className="m-0 p-3 text-xs text-muted">{shown === "flipped" ? "No verdict is another one." : "None."}</p>}
-      </div>
+      </WalkedList>
     </section>
   );
 }
@@ -110,9 +121,16 @@ export function RegradeDialog({ id, label }: { readonly id: string; readonly lab
 
   const regrade = async (): Promise<void> => {
     if (running) return;
-    await startWork<RegradeReport>(key, (client, signal) =>
-      client.rollouts.regrade({ id, ...(task.trim() === "" ? {} : { task: task.trim() }) }, { signal }),
-    );
+    await startDialogWork<RegradeReport>({
+      key,
+      begin: (client, signal) => client.rollouts.regrade({ id, ...(task.trim() === "" ? {} : { task: task.trim() }) }, { signal }),
+      isShown: (open) => open.kind === "regrade" && open.id === id,
+      news: ({ flipped, graded }) => ({
+        title: `${label}: ${plural(flipped, "verdict")} flipped`,
+        text: `${plural(graded, "rollout")} graded again.`,
+        action: { verb: "Review", run: () => openOverlay({ kind: "regrade", id, label }) },
+      }),
+    });
     for (const kind of ["regraded:", "grades:"]) invalidate(kind);
   };
 

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useCommands } from "../../commands/handlers.ts";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -26,6 +26,9 @@ function Editor({ call, onClose }: { readonly call: CallDetail; readonly onClose
       setBusy(false);
     }
   };
+  const field = useRef<HTMLTextAreaElement>(null);
+  // Opened by a button for this: the focus goes where the person writes, once; a session that goes on draws this again and again.
+  useEffect(() => field.current?.focus(), []);
   const blank = text.trim() === "";
   return (
     <form
@@ -44,8 +47,7 @@ function Editor({ call, onClose }: { readonly call: CallDetail; readonly onClose
       <label className="grid gap-1 text-2xs text-muted">
         What it should have answered
         <textarea
-          // The pane was opened by a button for this; the focus goes where the person writes.
-          ref={(element) => element?.focus()}
+          ref={field}
           value={text}
           spellCheck={false}
           onChange={(event) => setText(event.target.value)}

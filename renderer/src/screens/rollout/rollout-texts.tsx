@@ -2,6 +2,7 @@ import { useState } from "react";
 import { saveBlob } from "../../actions/save-blob.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Empty, Ready } from "../../parts/states.tsx";
+import { WalkedList, walkedItem } from "../../parts/walked-list.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type ArtifactView, artifactsQuery, blobQuery, firstBytes, wholeBytes } from "../../service/views.ts";
 import { looksLikeJson } from "../../text/format-json.ts";
@@ -93,7 +94,7 @@ interface FileListProps {
 function FileList({ artifacts, open, onChoose }: FileListProps) {
   const headings = [...new Set(artifacts.map(headingOf))];
   return (
-    <div className="w-64 flex-none overflow-auto border-r border-line pb-2 narrow:w-52 slim:w-36">
+    <WalkedList className="w-64 flex-none overflow-auto border-r border-line pb-2 narrow:w-52 slim:w-36" chooses>
       {headings.map((heading) => (
         <section key={heading}>
           {heading !== "" && (
@@ -109,6 +110,7 @@ function FileList({ artifacts, open, onChoose }: FileListProps) {
                   <button
                     type="button"
                     aria-current={artifact === open}
+                    {...walkedItem(artifact === open)}
                     onClick={() => onChoose(keyOf(artifact))}
                     className={`focus-inside flex h-row w-full items-center gap-2 border-b border-line px-3 text-left text-xs ${artifact === open ? "bg-selected-idle" : "hover:bg-hover"}`}
                   >
@@ -122,7 +124,7 @@ function FileList({ artifacts, open, onChoose }: FileListProps) {
           </ul>
         </section>
       ))}
-    </div>
+    </WalkedList>
   );
 }
 

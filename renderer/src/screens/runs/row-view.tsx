@@ -107,7 +107,7 @@ function RolloutCells({ rollout, open, toggle }: { readonly rollout: RolloutView
         {policyWords(rollout.policy)}
       </Cell>
       <Cell>{rollout.phase !== "ended" ? <PhaseDashes phase={rollout.phase} /> : <RewardBar reward={rollout.reward} />}</Cell>
-      <Cell className="flex" title={rollout.detail ?? undefined}>
+      <Cell className="flex" title={rollout.detail ?? (rollout.cause === null ? undefined : `${rollout.status} · ${rollout.cause}`)}>
         <OutcomeChip rollout={rollout} />
       </Cell>
       <Cell className="column-trainable">

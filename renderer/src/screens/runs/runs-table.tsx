@@ -7,7 +7,7 @@ import { setExpanded, useRunsSelection } from "../../state/runs-selection.ts";
 import { openPlace, selectRollout } from "../../state/workspace.ts";
 import { rolloutTitle } from "../../words/names.ts";
 import { type RowActions, RowView } from "./row-view.tsx";
-import { activeIndex, closedKey, parentIndex, type Row, type SortColumn, type Sorting } from "./rows.ts";
+import { activeIndex, closedKey, parentIndex, type Row, type SortColumn, type Sorting, sortColumns } from "./rows.ts";
 
 const columns: readonly { readonly column: SortColumn | null; readonly label: string; readonly look: string }[] = [
   { column: "started", label: "Started", look: "" },
@@ -23,6 +23,9 @@ const columns: readonly { readonly column: SortColumn | null; readonly label: st
 ];
 
 const directionWords = (sorting: Sorting): string => (sorting.column === "started" ? (sorting.descending ? ", newest first" : ", oldest first") : "");
+
+/** Again by the same column turns it round. */
+const sortedBy = (column: SortColumn, now: Sorting): Sorting => ({ column, descending: column === now.column ? !now.descending : true });
 
 function Head({ sorting, onSort }: { readonly sorting: Sorting; readonly onSort: (sorting: Sorting) => void }) {
   return (
@@ -40,7 +43,7 @@ function Head({ sorting, onSort }: { readonly sorting: Sorting; readonly onSort:
             role="columnheader"
             aria-sort={sorted ? (sorting.descending ? "descending" : "ascending") : undefined}
             className={`${look} ${sorted ? "font-strong text-fg" : ""} ${column === null ? "" : "cursor-default hover:text-fg"}`}
-            onClick={() => column !== null && onSort({ column, descending: sorted ? !sorting.descending : true })}
+            onClick={() => column !== null && onSort(sortedBy(column, sorting))}
           >
             {label}
             {sorted && directionWords(sorting)}
@@ -93,6 +96,13 @@ export function RunsTable({ rows, sorting, onSort, filtering, rowHeight }: RunsT
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of density changes every size
   useEffect(() => virtual.measure(), [rowHeight]);
 
+  // Selected from elsewhere (a new experiment, a link), or selected before this table was left: it is brought into sight.
+  const activeKey = rows[index]?.key;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another row is brought into sight; scrolling away from one stays
+  useEffect(() => {
+    if (activeKey !== undefined) virtual.scrollToIndex(index);
+  }, [activeKey]);
+
   const latest = useRef({ rows, filtering });
   latest.current = { rows, filtering };
   const actions = useMemo(
@@ -140,6 +150,7 @@ export function RunsTable({ rows, sorting, onSort, filtering, rowHeight }: RunsT
     "runs.first": () => go(0),
     "runs.last": () => go(rows.length - 1),
     ...(row?.kind === "rollout" || row?.kind === "call" ? { "runs.open": () => openRow(row, true) } : {}),
+    ...Object.fromEntries(sortColumns.map((column) => [`runs.sort.${column}`, () => onSort(sortedBy(column, sorting))])),
   });
 
   return (

@@ -141,9 +141,12 @@ export function Policies() {
           {policies.map((policy) => (
             <PolicyRow key={policy.id} policy={policy} />
           ))}
-          <div className="mt-2.5">
+          <div className="mt-2.5 flex gap-2">
             <Button small onClick={() => runCommand(commandById("policy.add"))}>
               Add a policy…
+            </Button>
+            <Button small onClick={() => runCommand(commandById("policy.import"))}>
+              Import weights…
             </Button>
           </div>
         </>

@@ -1,5 +1,5 @@
 /** A server policy as the form holds it: texts while they are typed. Pure. */
-import { serverKinds } from "../../../../main/api/views.ts";
+import { serverKinds } from "../../../../main/api/policy-views.ts";
 import type { PolicyView } from "../../service/views.ts";
 
 type ServerKind = (typeof serverKinds)[number];

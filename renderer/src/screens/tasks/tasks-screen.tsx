@@ -10,6 +10,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Facts, Pane, PaneHeader, PaneTitle } from "../../parts/pane.tsx";
 import { Splitter, usePaneSize } from "../../parts/splitter.tsx";
 import { Boundary, Empty, Ready } from "../../parts/states.tsx";
+import { WalkedList, walkedItem } from "../../parts/walked-list.tsx";
 import { useQuery } from "../../service/use-query.ts";
 import { type TaskView, taskCheckQuery, tasksQuery } from "../../service/views.ts";
 import { useTaskSelection } from "../../state/task-selection.ts";
@@ -21,13 +22,14 @@ import { TestBench } from "./test-bench.tsx";
 const listSize = { name: "tasks", initial: 232, least: 216, most: 376 } as const;
 const shortName = (task: TaskView): string => taskWords(task.name);
 
-function TaskRow({ task, active }: { readonly task: TaskView; readonly active: boolean }) {
+function TaskRow({ task, active, isStop }: { readonly task: TaskView; readonly active: boolean; readonly isStop: boolean }) {
   const errors = task.faults.filter((fault) => fault.severity === "error").length;
   return (
     <button
       type="button"
       aria-current={active}
       data-task={shortName(task)}
+      {...walkedItem(isStop)}
       onClick={() => useTaskSelection.setState({ path: task.path })}
       className={`focus-inside flex h-6 w-full items-center gap-1.5 pr-2.5 pl-3 text-left text-xs ${active ? "bg-selected-idle" : "hover:bg-hover"}`}
     >
@@ -49,6 +51,7 @@ function TaskRow({ task, active }: { readonly task: TaskView; readonly active: b
 function TaskList({ tasks, open }: { readonly tasks: readonly TaskView[]; readonly open: TaskView | null }) {
   const [filter, setFilter] = useState("");
   const shown = tasks.filter((task) => `${task.name} ${task.family ?? ""}`.toLowerCase().includes(filter.toLowerCase()));
+  const stop = open !== null && shown.includes(open) ? open : shown[0];
   const groups = [
     { name: "Starter tasks", tasks: shown.filter((task) => task.starter) },
     { name: "Your tasks", tasks: shown.filter((task) => !task.starter) },
@@ -70,20 +73,20 @@ function TaskList({ tasks, open }: { readonly tasks: readonly TaskView[]; readon
           onChange={(event) => setFilter(event.target.value)}
         />
       </div>
-      <div className="min-h-0 flex-1 overflow-auto pb-2">
+      <WalkedList className="min-h-0 flex-1 overflow-auto pb-2" chooses>
         {groups.map(
           (group) =>
             group.tasks.length > 0 && (
               <section key={group.name}>
                 <h3 className="m-0 px-3 pt-2 pb-0.75 text-2xs font-medium text-muted">{group.name}</h3>
                 {group.tasks.map((task) => (
-                  <TaskRow key={task.path} task={task} active={task === open} />
+                  <TaskRow key={task.path} task={task} active={task === open} isStop={task === stop} />
                 ))}
               </section>
             ),
         )}
         {shown.length === 0 && <p className="m-0 p-3 text-xs text-muted">No task has “{filter}” in its name.</p>}
-      </div>
+      </WalkedList>
     </>
   );
 }

@@ -11,6 +11,7 @@ import { policyWords } from "../../words/names.ts";
 import { bytes, count, decimal, missing, plusMinus } from "../../words/numbers.ts";
 import { moment, seconds, span } from "../../words/times.ts";
 import { type BeforeAfter, type BeforeAfterRow, beforeAfter } from "./before-after.ts";
+import { WallTime } from "./wall-time.tsx";
 
 function valueWords(value: number | null, unit: BeforeAfterRow["unit"]): string {
   if (value === null) return missing;
@@ -33,7 +34,7 @@ const around = (estimate: Estimate): string => (estimate.n > 1 ? (plusMinus(esti
 function Rows({ title, rows }: { readonly title: string; readonly rows: readonly BeforeAfterRow[] }) {
   if (rows.length === 0) return null;
   return (
-    <table className="mt-2.5 w-full table-fixed border-collapse text-xs tabular-nums">
+    <table className="mt-2.5 w-full first:mt-0 table-fixed border-collapse text-xs tabular-nums">
       <thead>
         <tr className="text-2xs text-muted *:border-b *:border-line-strong *:pb-1 *:font-medium">
           <th className="text-left">{title}</th>
@@ -74,8 +75,8 @@ function Rows({ title, rows }: { readonly title: string; readonly rows: readonly
   );
 }
 
-/** The gain in one line, with what it rests on; then by family, by harness and in behaviour. */
-function BeforeAfterTable({ run, table }: { readonly run: TrainingRunView; readonly table: BeforeAfter | null }) {
+/** The gain in one line, with what it rests on. */
+function Gain({ run, table }: { readonly run: TrainingRunView; readonly table: BeforeAfter | null }) {
   if (table === null)
     return (
       <p className="m-0 text-2xs text-muted">
@@ -88,7 +89,7 @@ function BeforeAfterTable({ run, table }: { readonly run: TrainingRunView; reado
   return (
     <>
       {gain !== null && gain.mean !== null && (
-        <div className="mb-1 flex items-baseline gap-2.5">
+        <div className="flex items-baseline gap-2.5">
           <b className="text-xl leading-8 tabular-nums">
             {gain.mean > 0 ? "+" : ""}
             {decimal(gain.mean)}
@@ -101,42 +102,12 @@ function BeforeAfterTable({ run, table }: { readonly run: TrainingRunView; reado
         </div>
       )}
       <Rows title="Held-out" rows={[table.success]} />
-      <Rows title="Task family" rows={table.families} />
-      <Rows title="Harness" rows={table.harnesses} />
-      <Rows title="Behaviour" rows={table.behaviour} />
     </>
   );
 }
 
 const evaluated = ({ success: { before, after } }: BeforeAfter): string =>
   before.n === after.n ? count(before.n) : `${count(before.n)} and ${count(after.n)}`;
-
-const parts = [
-  ["sampling", "var(--of-sampled)"],
-  ["sandbox", "var(--of-infra)"],
-  ["training", "var(--of-accent)"],
-  ["evaluation", "var(--of-series-3)"],
-  ["idle", "var(--of-border-strong)"],
-] as const;
-
-/** Parts overlap: each bar is its own share of the wall time. */
-function WallTime({ run }: { readonly run: TrainingRunView }) {
-  const { total } = run.seconds;
-  if (total <= 0) return <p className="m-0 text-2xs text-muted">Nothing was measured yet.</p>;
-  return (
-    <div className="text-2xs font-medium text-muted">
-      {parts.map(([name, ink]) => (
-        <div key={name} className="flex h-4.5 items-center gap-2">
-          <span className="w-16">{name}</span>
-          <span className="h-2 flex-1 overflow-hidden rounded-[2px] bg-sunken">
-            <i className="block h-2" style={{ width: `${Math.min(100, (run.seconds[name] / total) * 100)}%`, background: ink }} />
-          </span>
-          <span className="w-10 text-right tabular-nums">{Math.round((run.seconds[name] / total) * 100)} %</span>
-        </div>
-      ))}
-    </div>
-  );
-}
 
 /** The open run as a whole: how it stands, what it has gained, where its time went. */
 export function RunPane({ run }: { readonly run: TrainingRunView }) {
@@ -162,7 +133,10 @@ export function RunPane({ run }: { readonly run: TrainingRunView }) {
           </Section>
         )}
         <Section title="Before and after" aside={table === null ? undefined : `steps ${table.from} and ${table.to}, n ${evaluated(table)}`}>
-          <BeforeAfterTable run={run} table={table} />
+          <Gain run={run} table={table} />
+        </Section>
+        <Section title="Wall time" aside={run.seconds.total > 0 ? span(run.seconds.total) : undefined}>
+          <WallTime seconds={run.seconds} />
         </Section>
         <Section>
           <Facts
@@ -185,9 +159,13 @@ export function RunPane({ run }: { readonly run: TrainingRunView }) {
             ]}
           />
         </Section>
-        <Section title="Wall time" aside={run.seconds.total > 0 ? span(run.seconds.total) : undefined}>
-          <WallTime run={run} />
-        </Section>
+        {table !== null && (
+          <Section>
+            <Rows title="Task family" rows={table.families} />
+            <Rows title="Harness" rows={table.harnesses} />
+            <Rows title="Behaviour" rows={table.behaviour} />
+          </Section>
+        )}
         <Section title="Run file">
           <pre className="m-0 overflow-auto rounded-2 bg-sunken px-2.5 py-2 text-xs leading-[1.125rem] break-words whitespace-pre-wrap">
             {run.file.trimEnd()}

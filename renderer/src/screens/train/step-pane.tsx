@@ -14,7 +14,9 @@ import { chooseStepRollout, useTrainView } from "../../state/train-view.ts";
 import { openPlace, openTrain } from "../../state/workspace.ts";
 import { shortId, taskWords } from "../../words/names.ts";
 import { count, decimal, missing, plural, reward as rewardText } from "../../words/numbers.ts";
+import { seconds } from "../../words/times.ts";
 import { type StepGroup, type StepRollout, stepGroups, weightiest } from "./groups.ts";
+import { TimeStrip } from "./wall-time.tsx";
 
 type Colouring = "reward" | "advantage";
 
@@ -42,6 +44,7 @@ function StepFacts({ detail, run }: { readonly detail: TrainingStepDetail; reado
             </span>,
           ],
           ["Mean reward", rewardText(point.reward.mean)],
+          ["Wall time", seconds(point.seconds.total)],
           ["Clip fraction", clip === undefined ? null : decimal(clip, 3)],
           ["Gradient norm", point.gradientNorm === null ? null : decimal(point.gradientNorm, 2)],
           ["Rollouts", `${count(point.used)} of ${count(point.rollouts)} took part`],
@@ -49,6 +52,11 @@ function StepFacts({ detail, run }: { readonly detail: TrainingStepDetail; reado
           ...(point.staleness > 0 ? ([["Staleness", `${plural(point.staleness, "version")} behind at most`]] as const) : []),
         ]}
       />
+      {point.seconds.total > 0 && (
+        <div className="mt-3">
+          <TimeStrip seconds={point.seconds} />
+        </div>
+      )}
       {left.length > 0 && (
         <p className="m-0 mt-2 text-2xs leading-4 text-muted">Left out: {left.map(([why, n]) => `${why} (${count(n)})`).join(" · ")}</p>
       )}
