@@ -91,9 +91,9 @@ export function causalAttention(tape: Tape, queries: Value, keys: Value, values:
       2,
     );
 
-  const probabilities = (chunk: Chunk, query: Value): Value => {
+  const probabilities = (chunk: Chunk, query: Value, allKeys: Value): Value => {
     const { start, end } = chunk;
-    const scores = op.matrixProduct(graph, query, head(keys, end), { transposeRight: true, factor });
+    const scores = op.matrixProduct(graph, query, head(allKeys, end), { transposeRight: true, factor });
     const grouped = op.reshape(graph, scores, [rows ?? 1, heads ?? 1, end - start, group, end]);
     const shares = op.softmax(graph, op.add(graph, grouped, mask.of(chunk)));
     return op.reshape(graph, shares, scores.shape);
@@ -101,7 +101,7 @@ export function causalAttention(tape: Tape, queries: Value, keys: Value, values:
   const pieces = chunks.map((chunk, index) => ({ chunk, index }));
   const queryPieces = cut(queries);
   const forward = pieces.map(({ chunk, index }) => {
-    const shares = probabilities(chunk, piece(queryPieces, index));
+    const shares = probabilities(chunk, piece(queryPieces, index), keys);
     return { shares, attended: op.matrixProduct(graph, shares, head(values, chunk.end)) };
   });
   const output = op.concatenate(
@@ -111,6 +111,8 @@ export function causalAttention(tape: Tape, queries: Value, keys: Value, values:
   );
 
   return tape.record(output, [queries, keys, values], (gradient) => {
+    // Cut again: kept from the forward pass, the pieces of keys and values would take more than the whole.
+    const [keysAgain, valuesAgain] = [barrier(graph, keys, [gradient]), barrier(graph, values, [gradient])];
     const gradientPieces = cut(gradient);
     const dots = cut(op.reduce(graph, "ReduceSum", op.multiply(graph, gradient, output), [-1]));
     const byQuery: Value[] = [];
@@ -119,11 +121,11 @@ export function causalAttention(tape: Tape, queries: Value, keys: Value, values:
     let earlier: readonly Value[] = [gradient];
     for (const { chunk, index } of pieces.toReversed()) {
       const query = piece(queryPieces, index);
-      const shares = keepProbabilities ? piece(forward, index).shares : probabilities(chunk, barrier(graph, query, earlier));
+      const shares = keepProbabilities ? piece(forward, index).shares : probabilities(chunk, barrier(graph, query, earlier), keysAgain);
       const received = piece(gradientPieces, index);
-      const byShares = op.matrixProduct(graph, received, head(values, chunk.end), { transposeRight: true });
+      const byShares = op.matrixProduct(graph, received, head(valuesAgain, chunk.end), { transposeRight: true });
       const byScores = op.multiply(graph, shares, op.subtract(graph, byShares, piece(dots, index)));
-      const queryGradient = op.matrixProduct(graph, byScores, head(keys, chunk.end), { factor });
+      const queryGradient = op.matrixProduct(graph, byScores, head(keysAgain, chunk.end), { factor });
       byQuery[index] = queryGradient;
       intoKeys.add(op.matrixProduct(graph, byScores, query, { transposeLeft: true, factor }), chunk.end);
       intoValues.add(op.matrixProduct(graph, shares, received, { transposeLeft: true }), chunk.end);

@@ -1,6 +1,6 @@
 /** Differentiable arithmetic. Operands broadcast; a gradient is summed back to its operand's shape. */
 import { type Graph, operations as op, type Shape, type Value } from "../onnx/index.ts";
-import { contribution, type Tape } from "./tape.ts";
+import { contribution, once, type Tape } from "./tape.ts";
 
 /** Sums a gradient over the dimensions along which an operand of `shape` was repeated. */
 export function sumToShape(graph: Graph, gradient: Value, shape: Shape): Value {
@@ -65,17 +65,22 @@ export function sum(tape: Tape, value: Value, axes: readonly number[]): Value {
 }
 
 /**
- * silu(gate) · up, silu(x) = x·sigmoid(x). Source: arXiv 2002.05202 (SwiGLU). Where one operator computes silu, only gate and up are kept
- * for the backward pass: sigmoid and silu are computed again there, which costs next to nothing.
+ * silu(gate) · up, silu(x) = x·sigmoid(x). Source: arXiv 2002.05202 (SwiGLU). Only gate and up are kept for the backward pass: sigmoid,
+ * silu and the product are computed again there, which costs next to nothing.
  */
 export function gatedUnit(tape: Tape, gate: Value, up: Value): Value {
   const { graph } = tape;
-  const fused = graph.kernels.quickGelu;
-  const opened = fused ? null : op.sigmoid(graph, gate);
-  const activated = opened === null ? op.quickGelu(graph, gate) : op.multiply(graph, gate, opened);
-  return tape.record(op.multiply(graph, activated, up), [gate, up], (gradient) => {
-    const share = opened ?? op.sigmoid(graph, gate);
-    const silu = opened === null ? op.multiply(graph, gate, share) : activated;
+  const activated = graph.kernels.quickGelu ? op.quickGelu(graph, gate) : op.multiply(graph, gate, op.sigmoid(graph, gate));
+  const again = once(() => {
+    const share = op.sigmoid(graph, gate);
+    return { share, silu: op.multiply(graph, gate, share) };
+  });
+  const result = graph.remade(
+    op.multiply(graph, activated, up),
+    once(() => op.multiply(graph, again().silu, up)),
+  );
+  return tape.record(result, [gate, up], (gradient) => {
+    const { share, silu } = again();
     return [
       contribution(graph, () => {
         // d silu = σ + silu·(1 − σ)

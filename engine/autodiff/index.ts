@@ -1,5 +1,5 @@
 export { type AttentionOptions, CausalMask, causalAttention } from "./attention.ts";
-export { checkpoint, zeroInput } from "./checkpoint.ts";
+export { barrier, checkpoint, zeroInput } from "./checkpoint.ts";
 export { add, divide, exponential, gatedUnit, logarithm, multiply, subtract, sum } from "./elementwise.ts";
 export { reshape, transpose } from "./layout.ts";
 export { rmsNorm } from "./norm.ts";

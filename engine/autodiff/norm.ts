@@ -1,6 +1,6 @@
 /** Root-mean-square normalisation. Source: arXiv 1910.07467. */
 import { type Graph, knownSize, operations as op, type Value } from "../onnx/index.ts";
-import { contribution, type Tape } from "./tape.ts";
+import { contribution, once, type Tape } from "./tape.ts";
 
 /** 1 / sqrt(mean(x²) + ε) over the last axis: [n, width] → [n, 1]. */
 function inverseRootMeanSquare(graph: Graph, value: Value, epsilon: number): Value {
@@ -9,7 +9,7 @@ function inverseRootMeanSquare(graph: Graph, value: Value, epsilon: number): Val
 }
 
 /**
- * x · r · weight with r = 1/rms(x): value [n, width], weight [width].
+ * x · r · weight with r = 1/rms(x): value [n, width], weight [width]. The result is computed again for the backward pass, which keeps x anyway.
  * Backward with z = dy·x: dx = dy·weight·r − x·r³·(z·weight)/width, dweight = rᵀz; both sums are matrix-vector products.
  */
 export function rmsNorm(tape: Tape, value: Value, weight: Value, epsilon: number): Value {
@@ -34,8 +34,13 @@ export function rmsNorm(tape: Tape, value: Value, weight: Value, epsilon: number
     saved = inverseRootMeanSquare(graph, value, epsilon);
     result = op.multiply(graph, op.multiply(graph, value, saved), weight);
   }
+  const inverseAgain = once(() => saved ?? inverseRootMeanSquare(graph, value, epsilon));
+  graph.remade(
+    result,
+    once(() => op.multiply(graph, op.multiply(graph, value, inverseAgain()), weight)),
+  );
   return tape.record(result, [value, weight], (gradient) => {
-    const inverse = saved ?? inverseRootMeanSquare(graph, value, epsilon);
+    const inverse = inverseAgain();
     const product = op.multiply(graph, gradient, value);
     return [
       contribution(graph, () => {

@@ -17,15 +17,17 @@ export function gemm(tape: Tape, left: Value, right: Value, options: GemmOptions
   const { transposeLeft = false, transposeRight = false, factor = 1, addend = null } = options;
   return tape.record(op.gemm(graph, left, right, options), [left, right, addend], (gradient) => [
     (accumulated) => {
-      const other = graph.again(right);
+      const other = graph.again(right, [gradient]);
       return transposeLeft
         ? op.gemm(graph, other, gradient, { transposeLeft: transposeRight, transposeRight: true, factor, addend: accumulated })
         : op.gemm(graph, gradient, other, { transposeRight: !transposeRight, factor, addend: accumulated });
     },
-    (accumulated) =>
-      transposeRight
-        ? op.gemm(graph, gradient, left, { transposeLeft: true, transposeRight: transposeLeft, factor, addend: accumulated })
-        : op.gemm(graph, left, gradient, { transposeLeft: !transposeLeft, factor, addend: accumulated }),
+    (accumulated) => {
+      const other = graph.again(left, [gradient]);
+      return transposeRight
+        ? op.gemm(graph, gradient, other, { transposeLeft: true, transposeRight: transposeLeft, factor, addend: accumulated })
+        : op.gemm(graph, other, gradient, { transposeLeft: !transposeLeft, factor, addend: accumulated });
+    },
     addend === null ? null : contribution(graph, () => sumToShape(graph, gradient, addend.shape)),
   ]);
 }

@@ -101,3 +101,12 @@ export function plus(graph: Graph, value: Value, accumulated: Value | null): Val
 export function contribution(graph: Graph, make: () => Value): Contribution {
   return (accumulated) => plus(graph, make(), accumulated);
 }
+
+/** `make`, called at the first use only: what several gradients read is computed again once. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -44,9 +44,8 @@ export function tokenHead(tape: Tape, hidden: Value, table: Value, targets: Valu
   for (let start = 0; start < rows; start += options.chunk) {
     const end = Math.min(rows, start + options.chunk);
     const take = (value: Value): Value => (end - start === rows ? value : op.slice(graph, value, 0, start, end));
-    const previous = parts.at(-1)?.byHidden ?? parts.at(-1)?.logprobs;
-    const own = take(hidden);
-    const part = headOfChunk(graph, previous === undefined ? own : barrier(graph, own, [previous]), table, take(targets), {
+    // Behind all that the chunk before it gives: its logits are gone by then.
+    const part = headOfChunk(graph, barrier(graph, take(hidden), results(parts.at(-1))), table, take(targets), {
       withEntropy: options.withEntropy,
       logprob: coefficients === null ? null : take(coefficients.logprob),
       entropyShare: coefficients === null || coefficients.entropy === null ? null : take(coefficients.entropy),
@@ -68,6 +67,10 @@ export function tokenHead(tape: Tape, hidden: Value, table: Value, targets: Valu
     entropy: entropies.length === 0 ? null : op.concatenate(graph, entropies, 0),
     seeds,
   };
+}
+
+function results(part: Part | undefined): readonly Value[] {
+  return part === undefined ? [] : [part.byHidden, part.logprobs, part.entropy].filter((value) => value !== null);
 }
 
 function headOfChunk(
@@ -95,7 +98,7 @@ function headOfChunk(
     pull = plus(graph, op.multiply(graph, surprise, options.entropyShare), pull);
   }
   const byLogits = op.addToElements(graph, op.multiply(graph, shares, op.negate(graph, pull)), column, options.logprob);
-  return { logprobs, entropy, byLogits, byHidden: op.gemm(graph, byLogits, graph.again(table)), hidden };
+  return { logprobs, entropy, byLogits, byHidden: op.gemm(graph, byLogits, graph.again(table, [byLogits])), hidden };
 }
 
 /**

@@ -9,6 +9,7 @@
  * and every trained matrix. Outputs: `logprobs`, `entropy`, `values` [rows·width, 1], `gradient:<name>`.
  */
 import {
+  barrier,
   CausalMask,
   causalAttention,
   checkpoint,
@@ -179,7 +180,11 @@ function attention(options: SequenceGraphOptions, mask: Mask, tables: RotaryTabl
       byHead(values),
       { mask, group, factor: headSize ** -0.5, keepProbabilities: memory.keepProbabilities },
     );
-    const back = transpose(tape, reshape(tape, attended, [rows, heads, width, group, headSize]), [0, 2, 1, 3, 4]);
-    return reshape(tape, back, [rows * width, headCount * headSize]);
+    const byToken = (inner: Tape, value: Value): Value => {
+      const back = transpose(inner, reshape(inner, value, [rows, heads, width, group, headSize]), [0, 2, 1, 3, 4]);
+      return reshape(inner, back, [rows * width, headCount * headSize]);
+    };
+    // Attention keeps its output by head; the other layout is made of it again.
+    return tape.graph.remade(byToken(tape, attended), (earlier) => byToken(new Tape(tape.graph), barrier(tape.graph, attended, earlier)));
   };
 }

@@ -37,7 +37,7 @@ export class Graph {
   readonly #inputs = new Map<string, ProtoValue>();
   readonly #outputs: GraphOutput[] = [];
   readonly #constants = new Map<string, Value>();
-  readonly #makers = new Map<string, () => Value>();
+  readonly #makers = new Map<string, (earlier: readonly Value[]) => Value>();
   #scope = "";
   #serial = 0;
 
@@ -117,15 +117,18 @@ export class Graph {
     }
   }
 
-  /** Says how to make a value again where that is cheaper than keeping it from its first use to its last (a widened weight). */
-  remade(value: Value, make: () => Value): Value {
+  /**
+   * Says how to make a value again where that is cheaper than keeping it from its first use to its last (a widened weight, a norm). What is made
+   * with the same nodes as before must wait for `earlier`, or the optimiser takes both for one.
+   */
+  remade(value: Value, make: (earlier: readonly Value[]) => Value): Value {
     this.#makers.set(value.name, make);
     return value;
   }
 
-  /** The value for a further use: made again if it is of that kind. */
-  again(value: Value): Value {
-    return this.#makers.get(value.name)?.() ?? value;
+  /** The value for a further use, after `earlier` have been computed: made again if it is of that kind. */
+  again(value: Value, earlier: readonly Value[]): Value {
+    return this.#makers.get(value.name)?.(earlier) ?? value;
   }
 
   /** Gives a value out under `name`. Gradients are said in the order of the forward pass: it decides when they are computed. */

@@ -54,20 +54,22 @@ function elements(shapes: ReadonlyMap<string, readonly number[]>): number {
 
 /** Numbers a token and layer that stay from forward to backward pass. */
 function layerNumbers({ description, adapter, width }: TrainingSize, plan: MemoryPlan): number {
-  const { hiddenSize, headCount, keyValueHeadCount, headSize, feedForwardSize } = description.config;
+  const { hiddenSize, headCount, keyValueHeadCount, headSize, feedForwardSize, queryKeyNorm } = description.config;
   const [queries, keys] = [headCount * headSize, keyValueHeadCount * headSize];
-  // Two norms and two residual sums; queries and keys raw, rotated and turned, values raw and turned; attention's output in both layouts.
-  const attention = 4 * hiddenSize + 3 * queries + 5 * keys + 2 * queries;
+  // The inputs of both norms; queries, keys and values as attention reads them, and raw where they are normalised; attention's output.
+  // Norms, the gated product and the output's other layout are computed again.
+  const normalised = queryKeyNorm ? queries + keys : 0;
+  const attention = 2 * hiddenSize + queries + 2 * keys + normalised + queries;
   const probabilities = plan.keepProbabilities ? (headCount * (width + queriesAtOnce(plan, width))) / 2 : 0;
-  // Gate, up and their product.
-  const feedForward = 3 * feedForwardSize;
+  // Gate and up.
+  const feedForward = 2 * feedForwardSize;
   const lora = [...(adapter ?? [])].reduce((sum, [, { rank }]) => sum + rank, 0) / description.config.layerCount;
   return attention + probabilities + feedForward + lora;
 }
 
-/** From fast to frugal. A head chunk holds 16 million logits at most. */
+/** From fast to frugal. A head chunk holds 8 million logits at most: twice as many are no faster. */
 export function memoryPlans(description: ModelDescription, narrowWeights: boolean): readonly MemoryPlan[] {
-  const headChunk = Math.max(32, Math.min(1024, 2 ** Math.floor(Math.log2(2 ** 24 / description.config.vocabularySize))));
+  const headChunk = Math.max(32, Math.min(1024, 2 ** Math.floor(Math.log2(2 ** 23 / description.config.vocabularySize))));
   const fast: MemoryPlan = { attentionChunk: 256, headChunk, keepProbabilities: true, checkpointLayers: false, narrowWeights };
   return [
     fast,
