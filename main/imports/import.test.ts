@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openZip } from "../archives/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import { readCall } from "../proxy/index.ts";
 import { openStore, type RolloutRecord, type Store } from "../store/index.ts";
 import { rebuildTrajectories } from "../trajectories/index.ts";
 import { importFrom } from "./index.ts";
-import { openZip } from "./zip-file.ts";
 
 const jobs = resolve("tests/fixtures/harbor/jobs");
 const inspectLog = resolve("main/imports/samples/inspect-sums.eval");

@@ -54,5 +54,5 @@ test("what holds no package, several, or is not there, is refused in a sentence"
   await expect(importTask({ source: join(folder, "two"), into })).rejects.toThrow("holds 2 task packages: a, b.");
   await expect(importTask({ source: join(folder, "nowhere"), into })).rejects.toThrow("There is no folder, archive or git address");
   await writeFile(join(folder, "torn.tar.gz"), "no archive");
-  await expect(importTask({ source: join(folder, "torn.tar.gz"), into })).rejects.toThrow("cannot be read");
+  await expect(importTask({ source: join(folder, "torn.tar.gz"), into })).rejects.toThrow("cannot be imported");
 });

@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
+import { isArchiveName, unpackArchive } from "../archives/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import { checkTask } from "./check-task.ts";
 import type { TaskCheck } from "./contract.ts";
@@ -50,29 +51,28 @@ async function fetched({ source, signal }: ImportTaskOptions, scratch: string): 
   if (await isFolder(path)) return path;
   const stopping = signal === undefined ? {} : { signal };
   if (await isFile(path)) {
-    if (/\.(?:tar|tar\.gz|tgz)$/i.test(path)) await outside("tar", ["-xf", path, "-C", scratch, "--no-same-owner"], source, stopping);
-    else if (/\.zip$/i.test(path)) await outside("unzip", ["-q", path, "-d", scratch], source, stopping);
-    else
+    if (!isArchiveName(path))
       throw new WorkbenchError("usage", `${source} is no archive that can be read.`, "Give a folder, a .tar.gz or .zip archive, or a git address.");
+    await unpackArchive({ archive: path, into: scratch, ...stopping });
     return scratch;
   }
   if (!/^(?:https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/.test(source))
     throw new WorkbenchError("not-found", `There is no folder, archive or git address ${source}.`, "Check the path.");
-  await outside("git", ["clone", "--quiet", "--depth", "1", "--", source, join(scratch, "repository")], source, stopping);
-  return join(scratch, "repository");
-}
-
-async function outside(program: string, args: readonly string[], source: string, stopping: { readonly signal?: AbortSignal }): Promise<void> {
+  const clone = join(scratch, "repository");
   try {
-    await promisify(execFile)(program, args, { timeout: programLimitMs, env: { ...process.env, GIT_TERMINAL_PROMPT: "0" }, ...stopping });
+    await promisify(execFile)("git", ["clone", "--quiet", "--depth", "1", "--", source, clone], {
+      timeout: programLimitMs,
+      env: { ...process.env, GIT_TERMINAL_PROMPT: "0" },
+      ...stopping,
+    });
   } catch (error) {
     stopping.signal?.throwIfAborted();
     const { code, stderr = "" } = error as NodeJS.ErrnoException & { readonly stderr?: string };
-    if (code === "ENOENT")
-      throw new WorkbenchError("unavailable", `${source} needs the program ${program}, which is not there.`, `Install ${program}.`);
+    if (code === "ENOENT") throw new WorkbenchError("unavailable", `${source} needs the program git, which is not there.`, "Install git.");
     const why = stderr.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
     throw new WorkbenchError("task", `${source} cannot be read${why === "" ? "" : `: ${why}`}.`, "Check that it is whole and can be reached.");
   }
+  return clone;
 }
 
 /** The one package at the root or below it. */

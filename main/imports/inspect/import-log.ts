@@ -1,10 +1,10 @@
 /** An Inspect log (`.eval`, a zip archive) as a recording: a rollout for each sample and epoch. */
 import { basename } from "node:path";
+import { openZip, type ZipFile } from "../../archives/index.ts";
 import type { ForeignExperiment, ForeignRollout } from "../contract.ts";
 import { type ForeignFailure, gradedOutcome, scalarReward } from "../graded-outcome.ts";
 import { brokenFile, parseFile } from "../import-fault.ts";
 import { moment } from "../moment.ts";
-import { openZip, type ZipFile } from "../zip-file.ts";
 import { headerSchema, type InspectHeader, type InspectSample, type ScoreValue, sampleSchema } from "./log-form.ts";
 import { sampleCalls } from "./sample-calls.ts";
 

@@ -5,9 +5,12 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32, inflateRawSync } from "node:zlib";
 import { decompress as zstdDecompress } from "fzstd";
-import { brokenFile } from "./import-fault.ts";
+import { brokenArchive } from "./archive-fault.ts";
 
 interface Entry {
+  readonly name: string;
+  /** As on Unix, with the kind of file; null where the packer says none. */
+  readonly mode: number | null;
   readonly method: number;
   readonly flags: number;
   readonly checksum: number;
@@ -18,8 +21,11 @@ interface Entry {
 
 export interface ZipFile {
   readonly names: readonly string[];
+  /** In the archive's order; a name may come twice. */
+  readonly entries: readonly Entry[];
   /** Rejects with WorkbenchError when there is no such entry or it is damaged. */
   read(name: string): Promise<Buffer>;
+  readAt(entry: Entry): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -33,10 +39,17 @@ export async function openZip(path: string): Promise<ZipFile> {
   const file = await open(path, "r");
   try {
     const entries = await directoryOf(file, path);
-    return { names: [...entries.keys()], read: (name) => readEntry(file, path, name, entries.get(name)), close: () => file.close() };
+    const byName = new Map(entries.map((entry) => [entry.name, entry]));
+    return {
+      names: [...byName.keys()],
+      entries,
+      read: (name) => readEntry(file, path, name, byName.get(name)),
+      readAt: (entry) => readEntry(file, path, entry.name, entry),
+      close: () => file.close(),
+    };
   } catch (error) {
     await file.close();
-    throw error instanceof RangeError ? brokenFile(path, "its list of files is damaged", error) : error;
+    throw error instanceof RangeError ? brokenArchive(path, "its list of files is damaged", error) : error;
   }
 }
 
@@ -46,30 +59,30 @@ async function bytesAt(file: FileHandle, at: number, length: number): Promise<Bu
   return bytes.subarray(0, bytesRead);
 }
 
-async function directoryOf(file: FileHandle, path: string): Promise<ReadonlyMap<string, Entry>> {
+async function directoryOf(file: FileHandle, path: string): Promise<readonly Entry[]> {
   const { size } = await file.stat();
   const tailLength = Math.min(size, 65_557);
   const tail = await bytesAt(file, size - tailLength, tailLength);
   let at = tail.length - 22;
   while (at >= 0 && tail.readUInt32LE(at) !== endMark) at -= 1;
-  if (at < 0) throw brokenFile(path, "it is no zip archive, or its end is missing");
+  if (at < 0) throw brokenArchive(path, "it is no zip archive, or its end is missing");
   let length = tail.readUInt32LE(at + 12);
   let offset = tail.readUInt32LE(at + 16);
   if (offset === 0xffffffff || length === 0xffffffff) {
     const locator = tail.subarray(at - 20, at);
     const end = await bytesAt(file, Number(locator.readBigUInt64LE(8)), 56);
-    if (end.readUInt32LE(0) !== end64Mark) throw brokenFile(path, "its list of files is damaged");
+    if (end.readUInt32LE(0) !== end64Mark) throw brokenArchive(path, "its list of files is damaged");
     length = Number(end.readBigUInt64LE(40));
     offset = Number(end.readBigUInt64LE(48));
   }
-  if (offset + length > size) throw brokenFile(path, "its list of files is cut");
+  if (offset + length > size) throw brokenArchive(path, "its list of files is cut");
   return entriesOf(await bytesAt(file, offset, length), path);
 }
 
-function entriesOf(directory: Buffer, path: string): ReadonlyMap<string, Entry> {
-  const entries = new Map<string, Entry>();
+function entriesOf(directory: Buffer, path: string): readonly Entry[] {
+  const entries: Entry[] = [];
   for (let at = 0; at + 46 <= directory.length; ) {
-    if (directory.readUInt32LE(at) !== entryMark) throw brokenFile(path, "its list of files is damaged");
+    if (directory.readUInt32LE(at) !== entryMark) throw brokenArchive(path, "its list of files is damaged");
     const nameLength = directory.readUInt16LE(at + 28);
     const extraLength = directory.readUInt16LE(at + 30);
     const name = directory.toString("utf8", at + 46, at + 46 + nameLength);
@@ -79,7 +92,9 @@ function entriesOf(directory: Buffer, path: string): ReadonlyMap<string, Entry> 
       directory.readUInt32LE(at + 20),
       directory.readUInt32LE(at + 42),
     ]);
-    entries.set(name, {
+    const madeOnUnix = directory[at + 5] === 3;
+    entries.push({
+      ...{ name, mode: madeOnUnix ? directory.readUInt16LE(at + 40) : null },
       ...{ flags: directory.readUInt16LE(at + 8), method: directory.readUInt16LE(at + 10), checksum: directory.readUInt32LE(at + 16) },
       ...{ size, packed, offset },
     });
@@ -104,7 +119,7 @@ function widened(extra: Buffer, fields: readonly [number, number, number]): read
 }
 
 async function readEntry(file: FileHandle, path: string, name: string, entry: Entry | undefined): Promise<Buffer> {
-  const damaged = (detail: string, cause?: unknown) => brokenFile(path, `${name} in it ${detail}`, cause);
+  const damaged = (detail: string, cause?: unknown) => brokenArchive(path, `${name} in it ${detail}`, cause);
   if (entry === undefined) throw damaged("is missing");
   if ((entry.flags & 1) === 1) throw damaged("is encrypted");
   if (entry.size > entryLimitBytes) throw damaged("is larger than 1 GiB");
