@@ -21,7 +21,11 @@ export async function followExperiment({ client, signal }: Watch, experiment: st
         seen.add(event.rollout);
         note(rolloutLine(await client.rollouts.get({ id: event.rollout }), seen.size));
       }
-      if (event.type === "log" && event.rollout === null) note((JSON.parse(event.payload) as { line: string }).line);
+      if (event.type === "log") {
+        const { line, loss } = JSON.parse(event.payload) as { line: string; loss?: boolean };
+        if (event.rollout === null) note(line);
+        else if (loss === true) note(`      ${event.rollout}: ${line}`);
+      }
       if (event.type === "experiment.ended") break;
     }
     watching.abort();

@@ -2,7 +2,7 @@
 import type { AgentFacts } from "../../engine/outcome/index.ts";
 import { harnessLogs } from "../harnesses/index.ts";
 import type { Sandbox } from "../sandboxes/index.ts";
-import { defaultWorkdir, resolveHeaders, resolveVariables, type Task, type TaskStep } from "../tasks/index.ts";
+import { resolveHeaders, resolveVariables, type Task, type TaskStep } from "../tasks/index.ts";
 import { runCollectHooks, runVerifier, type VerifierResult } from "../verifiers/index.ts";
 import { type AgentClock, startAgentClock } from "./agent-clock.ts";
 import { type AgentEnd, type AgentTask, agentFacts } from "./agent-host.ts";
@@ -48,7 +48,7 @@ export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly 
   const { part, step } = run;
   const agent = agentTask(bench, run);
   const collector = prepared.collector.of(step?.name ?? null);
-  await phases.run("setup", setupBudget(prepared, step), async (signal) => {
+  await phases.run("setup", setupBudget(options, prepared, step), async (signal) => {
     await run.layOut(signal);
     await host.setUp(sandbox, agent);
   });
@@ -72,44 +72,49 @@ export async function runAgent(bench: Bench, run: AgentRun): Promise<{ readonly 
   });
   run.onAgentEnd(seconds);
   const facts = agentFacts(manifest, end, session, before);
-  await phases.run("collecting", collectingBudget(part), (signal) => collect(bench, part, collector, end, signal));
+  await phases.run("collecting", collectingBudget(part), (signal) => collect(bench, run, collector, end, signal));
   const verdict = await phases.run("verifying", verifyingBudget(part), (signal) => verify(bench, run, collector, signal));
   return { facts, verdict };
 }
 
-function agentTask({ options, prepared }: Bench, { part, step }: Pick<AgentRun, "part" | "step">): AgentTask {
+function agentTask({ options, prepared, sandbox }: Bench, { part, step }: Pick<AgentRun, "part" | "step">): AgentTask {
   const { manifest, session, contextWindow } = prepared;
   return {
     ...{ task: part, manifest, session, contextWindow },
-    workdir: part.environment.workdir ?? defaultWorkdir,
+    workdir: sandbox.workdir,
     sessionId: [options.rollout.id, options.attempt, ...(step === null ? [] : [step.name])].join("-"),
     environment: resolveVariables(part.environment.env, options.env),
     mcpServers: part.environment.mcpServers.map((server) => ({ ...server, headers: resolveHeaders(server.headers, options.env) })),
   };
 }
 
-async function collect({ options, sandbox }: Bench, part: Task, collector: PartCollector, end: AgentEnd, signal: AbortSignal): Promise<void> {
+async function collect({ options, sandbox }: Bench, run: AgentRun, collector: PartCollector, end: AgentEnd, signal: AbortSignal): Promise<void> {
+  const { part, step } = run;
   const { finalText, logs } = end;
   // Verifiers find it where every harness's is.
   if (finalText !== null) await sandbox.writeFile(`${harnessLogs}/final.txt`, finalText);
   for (const { name, bytes } of logs) collector.keepLog(name, bytes);
-  await runCollectHooks(sandbox, part, { environment: options.env, onLoss: (line) => log(options, line), signal });
+  await runCollectHooks(sandbox, part, { environment: options.env, onLoss: (line) => log(options, line, { loss: true }), signal });
   await collector.collectFrom(sandbox, part);
-  if (options.keepWorkspace) await keepWorkspace({ options, sandbox }, part, collector, signal);
+  if (options.keepWorkspace) await keepWorkspace({ options, sandbox }, { part, step }, collector, signal);
 }
 
 /** For a later verifier. One that cannot be kept is told, and changes nothing. */
 async function keepWorkspace(
   { options, sandbox }: Pick<Bench, "options" | "sandbox">,
-  part: Task,
+  { part, step }: Pick<AgentRun, "part" | "step">,
   collector: PartCollector,
   signal: AbortSignal,
 ): Promise<void> {
   const packed = options.provider.isolates
     ? await packWorkspace(sandbox, part, options.store.redactor, signal)
     : "nothing isolates it from the machine";
-  if (typeof packed === "string") log(options, `The workspace could not be kept: ${packed}.`);
-  else collector.keepWorkspace(packed);
+  if (typeof packed !== "string") return collector.keepWorkspace(packed);
+  const of = step === null ? "" : ` of the step ${step.name}`;
+  log(options, `The workspace${of} could not be kept: ${packed}.`, {
+    loss: true,
+    workspace: { attempt: options.attempt, step: step?.name ?? null },
+  });
 }
 
 async function verify({ options, sandbox }: Bench, { part, step }: AgentRun, collector: PartCollector, signal: AbortSignal): Promise<VerifierResult> {

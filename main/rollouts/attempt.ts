@@ -51,7 +51,7 @@ export async function runAttempt(options: AttemptOptions): Promise<AttemptResult
     facts: { cancelled: options.signal.aborted, stop, agent: course.agent, verdict: course.verifier },
     verifier: course.verifier,
     isolation: sandbox?.isolation ?? null,
-    fingerprint: sandbox === undefined ? null : { ...sandbox.fingerprint, ...course.fingerprint },
+    fingerprint: sandbox === undefined ? null : { ...sandbox.fingerprint, workdir: sandbox.workdir, ...course.fingerprint },
     policyWaitSeconds: clocks.length === 0 ? null : clocks.reduce((sum, { waitedMs }) => sum + waitedMs, 0) / 1000,
   };
 }

@@ -8,7 +8,7 @@ import { WorkbenchError } from "../errors.ts";
 import { harnessLogs } from "../harnesses/index.ts";
 import { type Sandbox, sandboxCauseOf } from "../sandboxes/index.ts";
 import type { ArtifactRecord, Store } from "../store/index.ts";
-import { carriedArtifacts, defaultWorkdir, mainService, type Task } from "../tasks/index.ts";
+import { carriedArtifacts, mainService, type Task } from "../tasks/index.ts";
 import { type ArtifactPlace, downloadArtifact } from "../verifiers/index.ts";
 
 /** Of one file; a longer one is cut, and its name says so. */
@@ -102,7 +102,6 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
         keepWorkspace: (packed) => keep("workspace", workspaceName(step), packed),
         keepLog: (name, bytes) => keep("harness-log", `${prefix}${name}`, bytes),
         async collectFrom(sandbox, task) {
-          const workdir = task.environment.workdir ?? defaultWorkdir;
           const logs = { inside: harnessLogs, exclude: [], service: mainService };
           await tryToBring(sandbox, logs, "harness-log", prefix.replace(/\/$/, ""));
           for (const service of sandbox.services?.names ?? []) {
@@ -110,7 +109,7 @@ export async function createCollector({ store, scratchFolder, rolloutId, attempt
             if (said !== undefined && said.length > 0) keep("sandbox-log", `${prefix}services/${service}.log`, said);
           }
           for (const { source, destination, exclude, service } of carriedArtifacts(task)) {
-            const inside = posix.resolve(workdir, source);
+            const inside = posix.resolve(sandbox.workdir, source);
             await tryToBring(sandbox, { inside, exclude, service }, "artifact", `${prefix}${destination ?? inside.slice(1)}`);
           }
         },

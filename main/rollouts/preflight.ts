@@ -74,10 +74,17 @@ export function refusalOf(task: Task, provider: RefusingProvider, harnesses: rea
 }
 
 function composeRefusal(task: Task, kind: RefusingProvider["kind"]): WorkbenchError | null {
-  const { compose, composeProblem } = task.environment;
+  const { compose, composeProblem, entrypoint } = task.environment;
   const beside = runsOf(task).some(({ part }) => part.verifier.box !== null && part.verifier.box.composeFolder !== null);
   if (kind === "local" && (compose || beside)) {
     return new WorkbenchError("unavailable", `The task ${task.name} brings a compose file: its services need Docker.`, "Use --sandbox docker.");
+  }
+  if (kind === "local" && entrypoint) {
+    return new WorkbenchError(
+      "unavailable",
+      `The image of the task ${task.name} starts a program (ENTRYPOINT): it needs Docker.`,
+      "Use --sandbox docker.",
+    );
   }
   if (composeProblem === null) return null;
   return new WorkbenchError(

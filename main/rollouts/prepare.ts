@@ -9,6 +9,7 @@ import { agentAlone } from "./agent-alone.ts";
 import type { AgentHost } from "./agent-host.ts";
 import { type Collector, createCollector } from "./collect.ts";
 import { requireFreeDisk } from "./free-disk.ts";
+import type { LogDetails } from "./log-line.ts";
 import type { Opened } from "./opened.ts";
 import { refusalOf } from "./preflight.ts";
 import { agentResident } from "./resident/agent-resident.ts";
@@ -75,7 +76,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
     scratchFolder: options.scratchFolder,
     rolloutId: rollout.id,
     attempt,
-    onLoss: (line) => log(options, line),
+    onLoss: (line) => log(options, line, { loss: true }),
   });
   const collector = await opened.keep(collecting, (kept) => kept.dispose());
   const { upstream } = await opened.keep(await options.leaseUpstream(), (lease) => lease.release());
@@ -121,14 +122,16 @@ async function hostOf(
 export function totalBudget(options: AttemptOptions, prepared: Prepared): number {
   const runs = runsOf(prepared.task).map(({ step, part }) => {
     const running = runningBudget({ agentMs: agentBudget(options, part) });
-    return setupBudget(prepared, step) + running + budgets.stopping + collectingBudget(part) + verifyingBudget(part);
+    return setupBudget(options, prepared, step) + running + budgets.stopping + collectingBudget(part) + verifyingBudget(part);
   });
   return runs.reduce((sum, ms) => sum + ms, prepared.startMs + 2 * minute);
 }
 
-export function setupBudget({ task, manifest }: Pick<Prepared, "task" | "manifest">, step: TaskStep | null): number {
+export function setupBudget({ provider }: AttemptOptions, { task, manifest }: Pick<Prepared, "task" | "manifest">, step: TaskStep | null): number {
   const script = step?.setup === true ? setupLimitMs : 0;
-  return manifest.limits.setupSeconds * 1000 + healthMs(task.environment.healthcheck) + healthMs(step?.healthcheck ?? null) + script;
+  // A container starts at its first use, and then does what its image has it do.
+  const start = provider.kind === "docker" ? budgets.starting : 0;
+  return start + manifest.limits.setupSeconds * 1000 + healthMs(task.environment.healthcheck) + healthMs(step?.healthcheck ?? null) + script;
 }
 
 function healthMs(check: Healthcheck | null): number {
@@ -153,8 +156,9 @@ export function verifyingBudget({ verifier }: TaskPart): number {
 }
 
 /** A line of the rollout's log. */
-export function log({ store, rollout }: Pick<AttemptOptions, "store" | "rollout">, line: string): void {
-  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "log", payload: JSON.stringify({ line }) });
+export function log({ store, rollout }: Pick<AttemptOptions, "store" | "rollout">, line: string, also: LogDetails = {}): void {
+  const payload = JSON.stringify({ line, ...also });
+  store.appendEvent({ at: Date.now(), experimentId: rollout.experimentId, rolloutId: rollout.id, type: "log", payload });
 }
 
 /** A way out that something in a sandbox of the rollout took, or was refused. */

@@ -11,6 +11,8 @@ export type NetworkMode = "no-network" | "public" | "allowlist";
 export const insidePaths = {
   /** The harness of `provide`, read-only. */
   harness: "/opt/harness",
+  /** Working folder where neither a task nor an image names one. */
+  work: "/app",
   /** The Node that the workbench brings; its folder is on PATH too (first in `local`, last where an image has its own PATH). */
   node: "/opt/openforge/bin/node",
 } as const;
@@ -82,8 +84,10 @@ export interface SandboxRequest {
   /** Hears of every connection through the egress proxy, of refused ones too. */
   readonly onConnection?: (connection: EgressConnection) => void;
   readonly limits: SandboxLimits;
-  /** Working folder inside; created when missing. Default `/app`. */
-  readonly workdir: string;
+  /** Working folder inside; created when missing. null = where the image itself starts, or `/app` without an image. */
+  readonly workdir: string | null;
+  /** Variables of the program that the image itself starts; commands bring their own. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Host path of the rollout's proxy socket; null = no model access. Inside it is reached at `modelBaseHost`. */
   readonly proxySocket: string | null;
 }
@@ -176,6 +180,8 @@ export interface Sandbox {
   readonly isolation: IsolationReport;
   /** Image digest, distribution, kernel, locale …: what makes the environment reproducible. */
   readonly fingerprint: Readonly<Record<string, string>>;
+  /** Working folder inside: as asked for, or as the image says. */
+  readonly workdir: string;
   /** Base of every model URL as seen inside, e.g. `http://127.0.0.1:8790`; null when there is no proxy link. */
   readonly modelBaseHost: string | null;
   /** Null where only a process inside reaches the files. */
@@ -202,7 +208,7 @@ export interface Sandbox {
    * when nothing of the agent's runs.
    */
   useNetwork(network: NetworkPolicy): Promise<void>;
-  /** Ends every process started by exec (a forwarder of ours survives); resolves when none is left. */
+  /** Ends every process started by exec; resolves when none is left. A forwarder of ours survives, and what the image itself started. */
   killAll(): Promise<void>;
   /** Ends everything and removes all traces. Safe to call twice; rejects when it could not (an engine that is gone): the reaper then does it. */
   destroy(): Promise<void>;

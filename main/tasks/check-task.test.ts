@@ -52,10 +52,13 @@ describe("the task that comes of it", () => {
       verifier: { timeoutMs: 600_000, separate: false, box: null, cwd: "tests", cwdDeclared: false },
       environment: {
         dockerImage: null,
+        files: true,
         dockerfile: true,
         compose: false,
+        entrypoint: false,
         buildTimeoutMs: 600_000,
         workdir: "/app",
+        imageWorkdir: null,
         os: "linux",
         healthcheck: null,
         initialFiles: null,
@@ -154,11 +157,15 @@ headers = { Authorization = "Bearer \${TOKEN}" }
     });
   });
 
-  test("takes its folder from the Dockerfile where task.toml names none", async () => {
+  test("knows the folder that its Dockerfile says, beside what task.toml names", async () => {
     const dockerfile = 'FROM a AS first\nWORKDIR /first\nFROM b\nWORKDIR "/srv/"\nRUN echo \\\n  WORKDIR /no\nWORKDIR site\n';
     const { task } = await check({ ...withToml(""), "environment/Dockerfile": dockerfile });
-    expect(task?.environment.workdir).toBe("/srv/site");
-    expect((await check({ ...withToml(""), "environment/Dockerfile": "FROM b\nWORKDIR $HOME\n" })).task?.environment.workdir).toBeNull();
+    expect(task?.environment).toMatchObject({ workdir: null, imageWorkdir: "/srv/site" });
+    expect((await check({ ...withToml(""), "environment/Dockerfile": "FROM b\nWORKDIR $HOME\n" })).task?.environment.imageWorkdir).toBeNull();
+    const starting = async (text: string) => (await check({ ...withToml(""), "environment/Dockerfile": text })).task?.environment.entrypoint;
+    expect(await starting('FROM b\nENTRYPOINT ["/entry.sh"]\n')).toBe(true);
+    expect(await starting('FROM b AS a\nENTRYPOINT ["/entry.sh"]\nFROM c\n')).toBe(false);
+    expect(await starting("FROM b\nENTRYPOINT x\nENTRYPOINT [ ]\n")).toBe(false);
   });
 
   test("runs its verifier in the agent's folder only where the tests name that nowhere", async () => {

@@ -121,8 +121,12 @@ export interface Task extends TaskPart {
   readonly solutionEnv: Readonly<Record<string, string>>;
   readonly environment: {
     readonly dockerImage: string | null;
+    /** There is a folder environment/ with something in it. */
+    readonly files: boolean;
     readonly dockerfile: boolean;
     readonly compose: boolean;
+    /** Its Dockerfile starts a program: an ENTRYPOINT. */
+    readonly entrypoint: boolean;
     /** Why its compose file, or a verifier's, cannot be run, with file and line; null = nothing is wrong with it. */
     readonly composeProblem: string | null;
     readonly buildTimeoutMs: number;
@@ -134,8 +138,10 @@ export interface Task extends TaskPart {
     readonly tpu: boolean;
     /** Folder inside the sandbox whose folders are skills for the agent, or null. */
     readonly skillsDir: string | null;
-    /** From task.toml, else the Dockerfile's last WORKDIR; null = the sandbox's default, /app. */
+    /** From task.toml; null = where the image starts. */
     readonly workdir: string | null;
+    /** What the compose file says of `main`, else the Dockerfile's last WORKDIR: the working folder where there is no image. */
+    readonly imageWorkdir: string | null;
     readonly os: "linux" | "windows";
     readonly healthcheck: Healthcheck | null;
     /** Values as written: `resolveVariables` fills in `${VAR}`. */

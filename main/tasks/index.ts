@@ -14,7 +14,6 @@ export { PackageMemory } from "./package/package-memory.ts";
 export { recordedTask } from "./recorded-task.ts";
 export { runsOf } from "./task-model.ts";
 export {
-  defaultWorkdir,
   layOutStep,
   layOutTask,
   networksOf,

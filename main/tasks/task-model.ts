@@ -1,17 +1,16 @@
 /** From what task.toml sets to what the rest of the service works with: defaults filled in, seconds turned to milliseconds. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCompose, type SandboxLimits } from "../sandboxes/index.ts";
+import { insidePaths, readCompose, type SandboxLimits } from "../sandboxes/index.ts";
 import type { Healthcheck, McpServer, Task, TaskNetwork, TaskPart, TaskStep, VerifierBox } from "./contract.ts";
 import { artifactOf, mainService } from "./harbor/artifact-entry.ts";
 import type { EnvironmentConfig, StepConfig, TaskConfig } from "./harbor/task-config.ts";
 import type { OpenforgeMetadata } from "./openforge-metadata.ts";
-import { lastWorkdir } from "./package/dockerfile.ts";
+import { hasEntrypoint, lastWorkdir } from "./package/dockerfile.ts";
 import { isFile, isFolder } from "./package/file-system.ts";
 import { withoutCanary } from "./package/instruction-text.ts";
 import { type PackageFiles, readPackageText } from "./package/package-files.ts";
 import { cheatNames, type PackageLayout, verifierImage } from "./package/package-layout.ts";
-import { defaultWorkdir } from "./task-sandbox.ts";
 
 export interface TaskParts {
   readonly files: PackageFiles;
@@ -32,9 +31,9 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
   const environment = config.environment ?? {};
   const dockerfile = await isFile(join(files.root, "environment/Dockerfile"));
   const compose = await readComposeOf(files.root, "environment");
-  const workdir =
-    environment.workdir ?? compose?.workdir ?? (dockerfile ? lastWorkdir(await readPackageText(files.root, "environment/Dockerfile")) : null);
-  const place = { files, config, metadata, workdir: workdir ?? defaultWorkdir };
+  const instructions = dockerfile ? await readPackageText(files.root, "environment/Dockerfile") : "";
+  const imageWorkdir = compose?.workdir ?? lastWorkdir(instructions);
+  const place = { files, config, metadata, workdir: environment.workdir ?? imageWorkdir ?? insidePaths.work };
   const part = await partOf(place, withoutCanary(layout.instruction));
   const steps = await Promise.all((config.steps ?? []).map((step) => stepOf(place, step)));
   return {
@@ -48,8 +47,10 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
     solutionEnv: config.solution?.env ?? {},
     environment: {
       dockerImage: environment.docker_image || null,
+      files: await holdsFiles(join(files.root, "environment")),
       dockerfile,
       compose: compose !== null,
+      entrypoint: hasEntrypoint(instructions),
       composeProblem:
         compose?.problem ?? [part, ...steps].map(({ verifier }) => verifier.box?.composeProblem).find((problem) => problem != null) ?? null,
       buildTimeoutMs: limitMs(environment.build_timeout_sec) ?? defaultBuildMs,
@@ -59,7 +60,8 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
       gpus: positive(environment.gpus),
       tpu: environment.tpu !== undefined,
       skillsDir: environment.skills_dir || null,
-      workdir,
+      workdir: environment.workdir ?? null,
+      imageWorkdir,
       os: environment.os ?? "linux",
       healthcheck: healthcheckOf(environment.healthcheck),
       env: environment.env ?? {},
@@ -76,6 +78,10 @@ export async function buildTask(parts: TaskParts): Promise<Task> {
     runsUnisolated: metadata.runs_unisolated ?? false,
     requiredTools: metadata.required_tools ?? [],
   };
+}
+
+async function holdsFiles(folder: string): Promise<boolean> {
+  return (await isFolder(folder)) && (await readdir(folder)).length > 0;
 }
 
 interface PartPlace {

@@ -6,7 +6,6 @@ import type { NetworkPolicy, Sandbox, SandboxImage, SandboxKind, SandboxRequest,
 import type { Healthcheck, Task, TaskNetwork, TaskPart, TaskStep } from "./contract.ts";
 import { resolveVariables, type Variables } from "./variables.ts";
 
-export const defaultWorkdir = "/app";
 /** Of a step's setup.sh; Harbor sets none. */
 export const setupLimitMs = 10 * 60_000;
 
@@ -26,7 +25,9 @@ export function sandboxRequest(task: Task, kind: SandboxKind, { variables, ...li
       ...(environment.memoryMb === null ? {} : { memoryMb: environment.memoryMb }),
       ...(environment.storageMb === null ? {} : { storageMb: environment.storageMb }),
     },
-    workdir: environment.workdir ?? defaultWorkdir,
+    // An image knows its own working folder.
+    workdir: environment.workdir ?? (kind === "local" ? environment.imageWorkdir : null),
+    environment: resolveVariables(environment.env, variables),
   };
 }
 
@@ -70,15 +71,20 @@ function singleImage({ path, environment }: Task): SingleImage {
 }
 
 /**
- * Copies the initial files into the working folder where no image brings them, then waits until the task's healthcheck passes.
+ * Copies files of the package into the working folder where no image brings them, then waits until the task's healthcheck passes.
  * Throws a WorkbenchError when it does not.
  */
 export async function layOutTask(sandbox: Sandbox, task: Task, variables: Variables, signal?: AbortSignal): Promise<void> {
-  const { initialFiles, workdir, healthcheck } = task.environment;
+  const { initialFiles, healthcheck } = task.environment;
   if (initialFiles !== null && (sandbox.kind === "local" || singleImage(task).kind === "host")) {
-    await sandbox.upload(join(task.path, initialFiles), workdir ?? defaultWorkdir);
-  }
+    await sandbox.upload(join(task.path, initialFiles), sandbox.workdir);
+  } else if (bringsFolder(task)) await sandbox.upload(join(task.path, "environment"), sandbox.workdir);
   if (healthcheck !== null) await waitUntilHealthy(sandbox, healthcheck, resolveVariables(task.environment.env, variables), null, signal);
+}
+
+/** As in Harbor: beside an image that is only named, environment/ is what the working folder starts with. */
+function bringsFolder({ environment }: Task): boolean {
+  return environment.dockerImage !== null && environment.files && !environment.dockerfile && !environment.compose;
 }
 
 /**
@@ -86,7 +92,7 @@ export async function layOutTask(sandbox: Sandbox, task: Task, variables: Variab
  * healthcheck. Script and check run as the step's agent. Throws a WorkbenchError when one of them fails.
  */
 export async function layOutStep(sandbox: Sandbox, task: Task, step: TaskStep, variables: Variables, signal?: AbortSignal): Promise<void> {
-  const workdir = task.environment.workdir ?? defaultWorkdir;
+  const { workdir } = sandbox;
   const env = resolveVariables(task.environment.env, variables);
   const { user } = step.agent;
   if (step.workdirFolder !== null) await sandbox.upload(join(task.path, step.workdirFolder), workdir);

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkbenchError } from "../errors.ts";
 import type { Sandbox, SandboxKind } from "../sandboxes/index.ts";
-import { defaultWorkdir, layOutStep, layOutTask, resolveVariables, runsOf, sandboxRequest, type Task, type TaskStep } from "../tasks/index.ts";
+import { layOutStep, layOutTask, resolveVariables, runsOf, sandboxRequest, type Task, type TaskStep } from "../tasks/index.ts";
 import { runCollectHooks } from "./collect-hooks.ts";
 import type { RehearsalKind, RehearsalOptions, RehearsalResult, VerifierResult } from "./contract.ts";
 import { clearFolders, stepFolders } from "./ground.ts";
@@ -46,6 +46,9 @@ function refuseUnrunnable({ environment, name, path }: Task, kind: SandboxKind):
   if (environment.os === "windows") throw new WorkbenchError("task", `The task ${name} needs Windows, which cannot be run.`, "Use a task for Linux.");
   if (environment.compose && kind === "local") {
     throw new WorkbenchError("unavailable", `The task ${name} brings a compose file: its services need Docker.`, "Use --sandbox docker.");
+  }
+  if (environment.entrypoint && kind === "local") {
+    throw new WorkbenchError("unavailable", `The image of the task ${name} starts a program (ENTRYPOINT): it needs Docker.`, "Use --sandbox docker.");
   }
   if (environment.composeProblem !== null) throw new WorkbenchError("task", join(path, environment.composeProblem), "Mend the compose file.");
 }
@@ -131,7 +134,7 @@ async function solve(
     {
       command: ["/bin/sh", "-c", "exec /solution/solve.sh"],
       env: { HOME: "/home/agent", ...(step === null ? {} : { OPENFORGE_STEP: step.name }), ...values },
-      cwd: task.environment.workdir ?? defaultWorkdir,
+      cwd: sandbox.workdir,
       ...(task.agent.user === null ? {} : { user: task.agent.user }),
       timeoutMs: task.agent.timeoutMs ?? agentLimitMs,
       outputLimitBytes,

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OutcomeCause } from "../../engine/outcome/index.ts";
 import type { Sandbox } from "../sandboxes/index.ts";
-import { defaultWorkdir, resolveVariables, sharedVerifierNetwork, type Task } from "../tasks/index.ts";
+import { resolveVariables, sharedVerifierNetwork, type Task } from "../tasks/index.ts";
 import { brokenGraderSign } from "./broken-grader.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 import { graderEnvironment } from "./grader-environment.ts";
@@ -43,7 +43,7 @@ function failure(cause: OutcomeCause, detail: string, exitCode: number | null = 
 
 /** `testsFromHere`: the tests are uploaded; else the image of the box holds them. */
 async function grade(sandbox: Sandbox, task: Task, options: VerifierOptions, testsFromHere: boolean): Promise<Graded> {
-  const workdir = (task.verifier.box ?? task.environment).workdir ?? defaultWorkdir;
+  const { workdir } = sandbox;
   const mode = task.verifier.user === null || task.verifier.user === task.agent.user ? 0o755 : 0o777;
   const ground = { testsFromHere, workdir, mode, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   const preparing = await prepareGround(sandbox, ground);

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import type { Sandbox, SandboxImage, SandboxKind, SingleImage } from "../sandboxes/index.ts";
-import { carriedArtifacts, defaultWorkdir, resolveVariables, type Task, type VerifierBox } from "../tasks/index.ts";
+import { carriedArtifacts, resolveVariables, type Task, type VerifierBox } from "../tasks/index.ts";
 import { downloadArtifact } from "./artifact-download.ts";
 import type { VerifierOptions, VerifierResult } from "./contract.ts";
 
@@ -28,7 +28,8 @@ export async function inVerifierBox(agentBox: Sandbox, task: Task, box: Verifier
       image: imageOf(task, box, provider.kind, options.environment),
       network: { mode: box.network.mode, allowedHosts: box.network.allowedHosts },
       limits: box.limits,
-      workdir: box.workdir ?? defaultWorkdir,
+      workdir: box.workdir,
+      environment: resolveVariables(box.env, options.environment),
       proxySocket: null,
       ...(options.onConnection === undefined ? {} : { onConnection: options.onConnection }),
     };
@@ -61,10 +62,9 @@ function singleImage(task: Task, box: VerifierBox): SingleImage {
 }
 
 async function bringOut(sandbox: Sandbox, task: Task, scratch: string): Promise<{ readonly host: string; readonly inside: string }[]> {
-  const workdir = task.environment.workdir ?? defaultWorkdir;
   const carried: { host: string; inside: string }[] = [];
   for (const { source, exclude, service } of carriedArtifacts(task)) {
-    const inside = posix.resolve(workdir, source);
+    const inside = posix.resolve(sandbox.workdir, source);
     const host = join(scratch, String(carried.length));
     if (await downloadArtifact(sandbox, { inside, exclude, service }, host)) carried.push({ host, inside });
   }

@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 import { checkTask } from "../../main/tasks/index.ts";
 import { rehearseTask } from "../../main/verifiers/index.ts";
 import { harborImage, runByHarborsRules } from "../stand-ins/harbor-rules.ts";
-import { readyProviders, scratchFolder, starterTaskNames, starterTasksFolder } from "./task-packages.ts";
+import { readyProviders, scratchFolder, starterTaskNames, starterTasksFolder, writePackage } from "./task-packages.ts";
 
 const scratch = await scratchFolder();
 const docker = (await readyProviders(scratch.folder, ["docker"])).length > 0;
@@ -48,4 +48,28 @@ test.skipIf(!docker)("packages that Harbor ran earn here what Harbor gave them, 
     const [ours] = await rehearseTask("gold", task, { provider, ownerId: "harbor-rules", outputFolder, environment: {} });
     expect([trial, ours?.rewards]).toEqual([trial, given.verifier_result?.rewards ?? null]);
   }
+});
+
+test.skipIf(!docker)("a task whose image starts a service and names its folder earns the same by both", { timeout: 120_000 }, async () => {
+  const task = await writePackage(join(scratch.folder, "served"), {
+    "task.toml": '[environment]\nnetwork_mode = "no-network"\n',
+    "instruction.md": "Ask the service, and write its word into word.txt.",
+    "environment/Dockerfile": 'FROM openforge/base:1\nCOPY --chmod=755 entry.sh /entry.sh\nWORKDIR /srv/work\nENTRYPOINT ["/entry.sh"]\n',
+    // The word is in the memory of the service only, and changes when it is started again.
+    "environment/entry.sh":
+      '#!/bin/sh\nsh -c \'word=$$; mkfifo /run/ask /run/answer; while read line < /run/ask; do echo "$word $line" > /run/answer; done\' &\nexec "$@"\n',
+    "solution/solve.sh": "#!/bin/bash\necho please > /run/ask; cat /run/answer > word.txt\n",
+    "tests/test.sh":
+      '#!/bin/bash\necho please > /run/ask\n[ "$(cat /run/answer)" = "$(cat /srv/work/word.txt)" ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
+  });
+  const [provider] = await readyProviders(scratch.folder, ["docker"]);
+  if (provider === undefined) return;
+  const image = await harborImage(task);
+  const theirs = await Promise.all(["solution", null].map((solution) => runByHarborsRules(task, image, solution)));
+  const options = { provider, ownerId: "harbor-rules", outputFolder: scratch.folder, environment: {} };
+  const ours = [await rehearseTask("gold", task, options), await rehearseTask("empty", task, options)].flat();
+  expect([theirs.map((rewards) => rewards?.reward), ours.map(({ reward }) => reward)]).toEqual([
+    [1, 0],
+    [1, 0],
+  ]);
 });

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { WorkbenchError } from "../../errors.ts";
-import type { Sandbox, SandboxProvider } from "../../sandboxes/index.ts";
+import { insidePaths, type Sandbox, type SandboxProvider } from "../../sandboxes/index.ts";
 import type { ArtifactRecord, GradeRecord, RolloutRecord, StepRecord, Store } from "../../store/index.ts";
-import { carriedArtifacts, defaultWorkdir, mainService, runsOf, sandboxRequest, type Task, type TaskStep } from "../../tasks/index.ts";
+import { carriedArtifacts, mainService, runsOf, sandboxRequest, type Task, type TaskStep } from "../../tasks/index.ts";
 import { gradeOfSteps, runVerifier, stepsEndAfter, type VerifierResult, verifierDigest } from "../../verifiers/index.ts";
 import { workspaceName } from "../collect.ts";
+import { workspaceLoss } from "../log-line.ts";
 import { refusalOf } from "../preflight.ts";
 import { restoreWorkspace } from "./workspace.ts";
 
@@ -39,9 +40,9 @@ export async function regradeRollout(rollout: RolloutRecord, task: Task, options
   const sources = new Set<Kept["source"]>();
   const runs = runsOf(task);
   for (const [index, { step, part }] of runs.entries()) {
-    const kept = keptOf(store, artifacts, part, step);
+    const kept = keptOf(store, artifacts, part, step, workdirOf(rollout, task));
     if (typeof kept === "string") {
-      if (index === 0) throw new WorkbenchError("store", kept, "Run it again with --keep-workspace.");
+      if (index === 0) throw notKept(kept, workspaceLoss(store, rollout.id, attempt, step?.name ?? null));
       // The old verifier ended the steps here: what the agent would have done is not known.
       break;
     }
@@ -62,15 +63,26 @@ export async function regradeRollout(rollout: RolloutRecord, task: Task, options
   };
 }
 
+/** `told`: why its workspace was not kept although it should have been. */
+function notKept(sentence: string, told: string | null): WorkbenchError {
+  if (told === null) return new WorkbenchError("store", sentence, "Run it again with --keep-workspace.");
+  return new WorkbenchError("store", told, "Give the verifier a sandbox of its own, with the artifacts that it looks at, and run it again.");
+}
+
+/** Where its agent worked. Records of older versions do not say it; then it was where the package says. */
+function workdirOf({ fingerprint }: RolloutRecord, { environment }: Task): string {
+  return fingerprint?.workdir ?? environment.workdir ?? environment.imageWorkdir ?? insidePaths.work;
+}
+
 /** Why nothing was kept, as a sentence, or what was. */
-function keptOf(store: Store, artifacts: readonly ArtifactRecord[], part: Task, step: TaskStep | null): Kept | string {
+function keptOf(store: Store, artifacts: readonly ArtifactRecord[], part: Task, step: TaskStep | null, workdir: string): Kept | string {
   const workspace = artifacts.find(({ kind, name }) => kind === "workspace" && name === workspaceName(step?.name ?? null));
   const packed = workspace === undefined ? null : store.blobs.get(workspace.blob);
   if (packed !== null) return { source: "workspace", packed };
   const of = step === null ? "" : ` of the step ${step.name}`;
   if (!part.verifier.separate) return `The workspace${of} was not kept.`;
-  const files = carriedArtifacts(part).flatMap((artifact) => filesOf(store, artifacts, part, step, artifact));
-  const lacking = part.artifacts.find((artifact) => filesOf(store, artifacts, part, step, artifact).length === 0);
+  const files = carriedArtifacts(part).flatMap((artifact) => filesOf(store, artifacts, workdir, step, artifact));
+  const lacking = part.artifacts.find((artifact) => filesOf(store, artifacts, workdir, step, artifact).length === 0);
   if (lacking !== undefined || files.length === 0) return `Neither the workspace${of} nor the artifact ${lacking?.source ?? "folder"} was kept.`;
   return { source: "artifacts", files };
 }
@@ -78,12 +90,12 @@ function keptOf(store: Store, artifacts: readonly ArtifactRecord[], part: Task, 
 function filesOf(
   store: Store,
   artifacts: readonly ArtifactRecord[],
-  part: Task,
+  workdir: string,
   step: TaskStep | null,
   { source, destination, service }: Task["artifacts"][number],
 ): readonly KeptFile[] {
   if (service !== mainService) return [];
-  const inside = posix.resolve(part.environment.workdir ?? defaultWorkdir, source);
+  const inside = posix.resolve(workdir, source);
   const name = `${step === null ? "" : `steps/${step.name}/`}${destination ?? inside.slice(1)}`;
   return artifacts.flatMap((artifact) => {
     if (artifact.kind !== "artifact" || (artifact.name !== name && !artifact.name.startsWith(`${name}/`))) return [];

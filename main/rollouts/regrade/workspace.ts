@@ -4,7 +4,7 @@ import { WorkbenchError } from "../../errors.ts";
 import { harnessLogs } from "../../harnesses/index.ts";
 import { insidePaths, type Sandbox } from "../../sandboxes/index.ts";
 import type { Redactor } from "../../store/index.ts";
-import { carriedArtifacts, defaultWorkdir, mainService, type Task } from "../../tasks/index.ts";
+import { carriedArtifacts, mainService, type Task } from "../../tasks/index.ts";
 import { headSchema, type PackedHead, packSource, tooMuchExitCode, unpackSource } from "./inside-programs.ts";
 
 /** Of one box. A larger one is not kept. */
@@ -14,7 +14,8 @@ const packedFile = "/tmp/openforge-workspace";
 
 /** Packed, with every declared secret blanked; a phrase where it cannot be. Nothing of the agent may run. */
 export async function packWorkspace(sandbox: Sandbox, task: Task, redactor: Redactor, signal?: AbortSignal): Promise<Uint8Array | string> {
-  const roots = rootsOf(task);
+  if (sandbox.workdir === "/") return "its working folder is /, the whole sandbox; a workdir in task.toml makes it a folder";
+  const roots = rootsOf(task, sandbox.workdir);
   const end = await sandbox.exec(
     {
       command: ownProgram(packSource, [String(limits.bytes), String(limits.entries), ...roots]),
@@ -25,7 +26,7 @@ export async function packWorkspace(sandbox: Sandbox, task: Task, redactor: Reda
     signal,
   );
   const said = new TextDecoder().decode(end.stderr).trim().split("\n").at(-1) ?? "";
-  if (end.exitCode === tooMuchExitCode) return `it is ${said}`;
+  if (end.exitCode === tooMuchExitCode) return `it holds ${said}`;
   if (end.exitCode !== 0 || end.droppedBytes > 0) return said === "" ? `its packer ended with exit code ${end.exitCode}` : said;
   return redacted(end.stdout, redactor);
 }
@@ -46,8 +47,7 @@ const ownProgram = (source: string, args: readonly string[]): readonly string[] 
 ];
 
 /** Each once, none below another. */
-function rootsOf(task: Task): readonly string[] {
-  const workdir = task.environment.workdir ?? defaultWorkdir;
+function rootsOf(task: Task, workdir: string): readonly string[] {
   const artifacts = carriedArtifacts(task).filter(({ service }) => service === mainService);
   const all = [...new Set([workdir, harnessLogs, ...artifacts.map(({ source }) => posix.resolve(workdir, source))])];
   return all.filter((path) => !all.some((other) => other !== path && path.startsWith(`${other}/`)));

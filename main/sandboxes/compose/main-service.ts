@@ -1,6 +1,9 @@
 /** What `main` may say in a compose file: it is the agent's box, whose first process is ours and whose rights are the sandbox's. */
 import type { ComposeService } from "./project.ts";
 
+/** The command that Harbor gives every box, whatever its image says. */
+export const keepAlive: readonly string[] = ["sh", "-c", "sleep infinity"];
+
 const idles: readonly RegExp[] = [
   /^sleep (?:infinity|inf|\d+[smhd]?)$/,
   /^tail -f \/dev\/null$/,
@@ -9,7 +12,7 @@ const idles: readonly RegExp[] = [
 ];
 
 /** Whether a command does nothing but keep its container alive. */
-function onlyIdles(words: readonly string[]): boolean {
+export function onlyIdles(words: readonly string[]): boolean {
   const [shell = "", option = "", script = ""] = words;
   if (words.length === 3 && /^(?:\/(?:usr\/)?bin\/)?(?:sh|bash)$/.test(shell) && /^-l?c$/.test(option))
     return idles.some((idle) => idle.test(script.trim()));
@@ -19,9 +22,6 @@ function onlyIdles(words: readonly string[]): boolean {
 /** Keys of `main` that would not be as they say, with the reason. */
 export function mainRefusals(main: ComposeService): readonly { readonly key: string; readonly message: string }[] {
   const refusals: { key: string; message: string }[] = [];
-  const own = "main is the agent's box and runs nothing of its own; put the program into a service beside it";
-  if (main.command !== null && !onlyIdles(main.command)) refusals.push({ key: "command", message: own });
-  if (main.entrypoint !== null && !onlyIdles(main.entrypoint)) refusals.push({ key: "entrypoint", message: own });
   if (main.sharesNetworkOf !== null) {
     refusals.push({ key: "network_mode", message: "main has a network of its own; let the other service say network_mode: service:main" });
   }

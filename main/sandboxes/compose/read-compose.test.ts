@@ -146,7 +146,6 @@ it.each([
   ["services:\n  db:\n    image: x\n    mem_limit: much\n", "4 services.db.mem_limit: must be a size such as 512m."],
   ["services:\n  db:\n    image: x\n    depends_on: [cache]\n", "4 services.db.depends_on: there is no service cache, or it belongs to a profile."],
   ["services:\n  a: { image: x, depends_on: [b] }\n  b: { image: x, depends_on: [a] }\n", "2 services.a: services need each other: a → b → a."],
-  ["services:\n  main:\n    command: python serve.py\n", /^3 services\.main\.command: main is the agent's box and runs nothing of its own/],
   ["services:\n  a:\n    image: x\n    platform: linux/s390x\n", /^4 services\.a\.platform: is not this machine's, linux\/a/],
   ["services:\n  a:\n    image: x\n    scale: 2\n", "4 services.a.scale: must be 1: a service runs once."],
   ["services:\n  a:\n    image: x\n    extra_hosts: [host:host-gateway]\n", /^4 services\.a\.extra_hosts: host-gateway is this machine/],

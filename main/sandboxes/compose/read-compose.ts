@@ -4,6 +4,7 @@ import { basename, dirname, relative, resolve, sep } from "node:path";
 import type { z } from "zod";
 import { type ComposeProblem, type ComposeSource, type Path, readComposeSource } from "./compose-source.ts";
 import { variablesOf } from "./compose-values.ts";
+import { harborVariable, logFolder } from "./harbor-variables.ts";
 import type { Lookup } from "./interpolate.ts";
 import { mainRefusals } from "./main-service.ts";
 import { type ComposeProject, type ComposeService, defaultNetwork, mainService, type PackageMount, type ServiceImage } from "./project.ts";
@@ -28,28 +29,15 @@ interface ComposeOptions {
 
 /** What services beside `main` may be given of the rights that Docker gives anybody. */
 const grantable = "CHOWN DAC_OVERRIDE FOWNER FSETID KILL NET_BIND_SERVICE SETGID SETUID".split(" ");
-/** Stands for the folders of the rollout's logs, which are in `main` anyway; some packages mount them by variables. */
-const logFolder = "/.openforge/logs";
 
 export async function readCompose(options: ComposeOptions): Promise<ComposeReading> {
   const { file, variables } = options;
-  const lookup: Lookup = (name) => harborVariable(options, name) ?? variables?.[name];
+  const lookup: Lookup = (name) => harborVariable(name, options) ?? variables?.[name];
   const source = readComposeSource(await readFile(file, "utf8"), lookup, variables !== null);
   if (source.problems.length > 0) return { project: null, problems: source.problems };
   const reader = new ProjectReader(options, source, lookup);
   const project = await reader.read();
   return reader.problems.length > 0 ? { project: null, problems: reader.problems } : { project, problems: [] };
-}
-
-/** Variables that Harbor sets for every compose file. */
-function harborVariable({ file, limits = {} }: ComposeOptions, name: string): string | undefined {
-  const [, side, folder = ""] = /^(HOST|ENV)_(AGENT_LOGS|VERIFIER_LOGS|ARTIFACTS)_PATH$/.exec(name) ?? [];
-  if (side !== undefined) return `${side === "HOST" ? logFolder : "/logs"}/${folder.replace("_LOGS", "").toLowerCase()}`;
-  if (name === "CONTEXT_DIR") return dirname(file);
-  if (name === "MAIN_IMAGE_NAME") return "openforge/main";
-  if (name === "CPUS") return limits.cpus?.toString() ?? "";
-  if (name === "MEMORY") return limits.memoryMb === undefined ? "" : `${limits.memoryMb}M`;
-  return undefined;
 }
 
 class ProjectReader {

@@ -10,7 +10,7 @@ import { runInside } from "./docker-exec.ts";
 import { answered, lostOr, reasonOf, statusOf } from "./engine.ts";
 import { FrameReader } from "./frames.ts";
 import { type ImageFacts, nodeMount } from "./image-facts.ts";
-import { forwarderSource, forwarderUser, killAllSource, type Link } from "./inside-programs.ts";
+import { forwarderSource, forwarderUser, killAllSource, killOthersSource, type Link, listProcessesSource } from "./inside-programs.ts";
 import { ensurePublicNetwork } from "./networks.ts";
 import type { ProjectPlace } from "./project/project-place.ts";
 import { networkSettings, placeSettings } from "./project/service-container.ts";
@@ -23,7 +23,7 @@ const killRounds = 5;
 const looks = 20;
 /** What our main process needs of the box's own limits. */
 const ownShare = { memoryMb: 64, processes: 16 };
-/** What installing packages takes, given back only where there is a network to install from. */
+/** What installing packages takes, and starting services; given back only where there is a network to install from, or a service to start. */
 const installerCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
 const defaultSearchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -34,6 +34,8 @@ interface ContainerPlan {
   readonly links: readonly Link[];
   /** Variables of every command, beside the image's. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The image starts a program of its own, which may need to become another account. */
+  readonly hasProgram: boolean;
   /** Where the box is the main service of a compose project. */
   readonly project: { readonly main: ComposeService; readonly place: ProjectPlace } | null;
 }
@@ -51,7 +53,7 @@ export async function createContainer(docker: Docker, plan: ContainerPlan): Prom
   const { request, facts, harnessFolder, links } = plan;
   const { limits } = request;
   const place: Docker.HostConfig = plan.project === null ? {} : placeSettings(plan.project.main, plan.project.place);
-  const installs = isEverPublic(request);
+  const installs = isEverPublic(request) || plan.hasProgram;
   const memory = ((limits.memoryMb ?? defaultLimits.memoryMb) + ownShare.memoryMb) * 1024 ** 2;
   const mounts: Docker.MountSettings[] = [nodeMount()];
   if (harnessFolder !== null) mounts.push({ Type: "bind", Source: harnessFolder, Target: insidePaths.harness, ReadOnly: true });
@@ -147,12 +149,28 @@ async function firstWord(stream: NodeJS.ReadableStream): Promise<void> {
 interface ContainerProcess {
   /** As the machine numbers it. */
   readonly pid: string;
+  readonly parent: string;
   readonly uid: string;
+  readonly started: string;
+}
+
+/** What the image itself started: as the engine's machine sees it, and by its numbers inside. */
+export interface Residents {
+  /** Number on the engine's machine → start. */
+  readonly outside: ReadonlyMap<string, string>;
+  readonly inside: string;
+}
+
+/** Everything that runs in the container now and is not ours. Null where the engine's machine has no `ps`. */
+export async function residentsOf(container: Docker.Container, ours: ReadonlySet<string>, user: string): Promise<Residents | null> {
+  const [running, inside] = [await processesIn(container), await runInside(container, user, listProcessesSource)];
+  if (running === null) return null;
+  return { outside: new Map(running.filter(({ pid }) => !ours.has(pid)).map(({ pid, started }) => [pid, started])), inside };
 }
 
 /** Living processes of the container, ours included; null where the engine's machine has no `ps` to list them. */
 async function processesIn(container: Docker.Container): Promise<readonly ContainerProcess[] | null> {
-  const listing = await answered(container.top({ ps_args: "-eo pid,uid,stat" })).catch((error: unknown) => {
+  const listing = await answered(container.top({ ps_args: "-eo pid,ppid,uid,stat,lstart" })).catch((error: unknown) => {
     if (/\bps\b.*(executable file not found|exited with)/i.test(reasonOf(error))) return null;
     throw error;
   });
@@ -162,38 +180,60 @@ async function processesIn(container: Docker.Container): Promise<readonly Contai
   const rows: readonly (readonly string[])[] = Processes ?? [];
   return rows
     .filter((row) => !(row[column("STAT")] ?? "").startsWith("Z"))
-    .map((row) => ({ pid: row[column("PID")] ?? "", uid: row[column("UID")] ?? "" }));
+    .map((row) => {
+      const cell = (title: string): string => row[column(title)] ?? "";
+      return { pid: cell("PID"), parent: cell("PPID"), uid: cell("UID"), started: cell("STARTED") };
+    });
+}
+
+interface Emptied {
+  readonly ours: ReadonlySet<string>;
+  /** Nothing but ours was left: what the image started has to be started anew. */
+  readonly restarted: boolean;
 }
 
 /**
- * Ends every process but ours. Each user's processes are ended by that user, since root inside has lost the right to end others'. What
- * still lives then (a program that forks as fast as it dies) is ended by stopping and starting the container; its files stay.
- * Returns the processes that are ours afterwards.
+ * Ends every process but ours and the residents with what they started. Each user's processes are ended by that user, since root inside has
+ * lost the right to end others'. What still lives then (a program that forks as fast as it dies) is ended by stopping and starting the
+ * container; its files stay. `residents`: null = they cannot be told from others.
  */
-export async function emptyContainer(container: Docker.Container, ours: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+export async function emptyContainer(container: Docker.Container, ours: ReadonlySet<string>, residents: Residents | null): Promise<Emptied> {
   try {
-    for (let round = 0; round < killRounds; round += 1) {
-      const strangers = await strangersIn(container, ours, round === 0 ? 1 : looks);
+    for (let round = 0; residents !== null && round < killRounds; round += 1) {
+      const strangers = await strangersIn(container, ours, residents, round === 0 ? 1 : looks);
       if (strangers === null) break;
       // One look can miss a process that begins anew under another number; what was killed does not.
-      if (strangers.length === 0 && (round > 0 || (await strangersIn(container, ours, 1))?.length === 0)) return ours;
+      if (strangers.length === 0 && (round > 0 || (await strangersIn(container, ours, residents, 1))?.length === 0)) {
+        return { ours, restarted: false };
+      }
       const users = [...new Set(strangers.map(({ uid }) => uid))];
       // Somebody in our own user's clothes: ending that user's processes would end ours.
       if (users.includes(String(forwarderUser))) break;
-      const answers = await Promise.allSettled(users.map((user) => runInside(container, user, killAllSource)));
+      const endOthers = (user: string): Promise<string> =>
+        residents.outside.size === 0 ? runInside(container, user, killAllSource) : runInside(container, user, killOthersSource, residents.inside);
+      const answers = await Promise.allSettled(users.map(endOthers));
       if (answers.some((answer) => answer.status === "rejected")) break;
     }
     await answered(container.stop({ t: 0 }));
   } catch (error) {
     throw lostOr(error, (reason) => sandboxError("sandbox-lost", `The container cannot be emptied: ${reason}.`, "Run the rollout again."));
   }
-  return startContainer(container);
+  return { ours: await startContainer(container), restarted: true };
 }
 
 /** Processes that are not ours. What has been killed, and our own killer, take a moment to vanish: it looks up to `times`. */
-async function strangersIn(container: Docker.Container, ours: ReadonlySet<string>, times: number): Promise<readonly ContainerProcess[] | null> {
+async function strangersIn(
+  container: Docker.Container,
+  ours: ReadonlySet<string>,
+  { outside }: Residents,
+  times: number,
+): Promise<readonly ContainerProcess[] | null> {
   for (let look = 1; ; look += 1) {
-    const strangers = (await processesIn(container))?.filter(({ pid }) => !ours.has(pid)) ?? null;
+    const running = await processesIn(container);
+    const byPid = new Map((running ?? []).map((one) => [one.pid, one]));
+    const isResident = (one: ContainerProcess | undefined): boolean =>
+      one !== undefined && !ours.has(one.pid) && (outside.get(one.pid) === one.started || isResident(byPid.get(one.parent)));
+    const strangers = running?.filter((one) => !ours.has(one.pid) && !isResident(one)) ?? null;
     if (strangers === null || strangers.length === 0 || look >= times) return strangers;
     await delay(15);
   }

@@ -9,7 +9,7 @@ import type Docker from "dockerode";
 import { type ExecRequest, type ExecResult, insidePaths } from "../contract.ts";
 import { KeptOutput } from "../kept-output.ts";
 import { sandboxCauseOf, sandboxError } from "../sandbox-error.ts";
-import { answered, lostOr } from "./engine.ts";
+import { answered, lostOr, onceNoted } from "./engine.ts";
 import { FrameReader } from "./frames.ts";
 import { killTreeSource } from "./inside-programs.ts";
 
@@ -18,6 +18,7 @@ const lastWordsMs = 1_000;
 const pollMs = { first: 40, longest: 500 };
 const exitCodeLimitMs = 5_000;
 const ownProgramLimitMs = 10_000;
+const frozen = /is paused/i;
 
 export interface ContainerExec extends ExecRequest {
   /** Always said: the container's own user is our forwarder's. */
@@ -87,10 +88,10 @@ export async function execInContainer(
 
 type ExecStart = Pick<ContainerExec, "command" | "env" | "cwd" | "user" | "stdin">;
 
-async function startExec(container: Docker.Container, request: ExecStart, mark: string): Promise<{ exec: Docker.Exec; stream: Duplex }> {
+export async function startExec(container: Docker.Container, request: ExecStart, mark: string): Promise<{ exec: Docker.Exec; stream: Duplex }> {
   const withInput = request.stdin !== undefined;
   try {
-    const creation = container.exec({
+    const creation = {
       Cmd: [...request.command],
       Env: [mark, ...Object.entries(request.env ?? {}).map(([name, value]) => `${name}=${value}`)],
       AttachStdin: withInput,
@@ -99,9 +100,10 @@ async function startExec(container: Docker.Container, request: ExecStart, mark: 
       Tty: false,
       ...(request.cwd === undefined ? {} : { WorkingDir: request.cwd }),
       User: request.user,
-    });
-    const exec = await answered(creation);
-    return { exec, stream: await answered(exec.start({ hijack: true, stdin: withInput, Detach: false, Tty: false })) };
+    };
+    const exec = await onceNoted(() => container.exec(creation), frozen);
+    const start = { hijack: true, stdin: withInput, Detach: false, Tty: false };
+    return { exec, stream: await onceNoted(() => exec.start(start), frozen) };
   } catch (error) {
     throw lostOr(error, (reason) =>
       sandboxError(

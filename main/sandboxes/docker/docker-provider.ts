@@ -3,7 +3,7 @@ import { chmod } from "node:fs/promises";
 import { posix } from "node:path";
 import type Docker from "dockerode";
 import { WorkbenchError } from "../../errors.ts";
-import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import { type IsolationReport, insidePaths, type SandboxProvider, type SandboxRequest } from "../contract.ts";
 import type { Resolve } from "../egress/destination.ts";
 import { checkSocketPath } from "../proxy-link.ts";
 import { unavailable } from "../sandbox-error.ts";
@@ -15,6 +15,7 @@ import { openEgressLink } from "./egress-link.ts";
 import { answered, connectEngine, type Engine, requireEngine } from "./engine.ts";
 import { examineImage, type ImageFacts } from "./image-facts.ts";
 import { ImageSource } from "./images.ts";
+import { ownProgramOf } from "./own-program.ts";
 import { type PreparedProject, prepareProject, requestOfMain, startProject } from "./project/open-project.ts";
 import { removeLeftPlaces } from "./project/project-place.ts";
 
@@ -53,14 +54,19 @@ export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProv
     const facts = await factsOf(engine, id, prepared?.main.user ?? null, labelsOf(request));
     signal?.throwIfAborted();
     const ofMain = prepared === null ? request : requestOfMain(request, prepared.main);
+    const program = ownProgramOf(facts, prepared?.main ?? null);
+    // The base image is nobody's choice: what starts from it works where every task of ours does.
+    const usual = prepared === null ? request.image.kind === "host" : prepared.mainIsBase;
+    const workdir = request.workdir ?? prepared?.main.workingDir ?? facts.workingDir ?? (usual ? insidePaths.work : "/");
     const seccomp = await seccompOf(engine);
     const egress = await openEgressLink(request, socketFolder, resolve);
     try {
       return new DockerSandbox({
         docker,
-        request: { ...ofMain, workdir: posix.normalize(request.workdir) },
-        facts,
-        isolation: isolationOf(ofMain, seccomp, prepared?.imageIds.size ?? 0),
+        request: ofMain,
+        workdir: posix.normalize(workdir),
+        ...{ facts, program },
+        isolation: isolationOf(ofMain, seccomp, prepared?.imageIds.size ?? 0, program !== null && facts.uid === 0),
         fingerprint: { ...fingerprintOf(facts, version), ...imagesOf(prepared) },
         egress,
         project: prepared === null ? null : await startProject(docker, prepared, request, onProgress, signal),
@@ -129,8 +135,7 @@ function refuseWhatItCannot(request: SandboxRequest): void {
   if (process.platform !== "linux") {
     throw unavailable("Docker sandboxes need Linux on this machine itself.", "Run the workbench on Linux (or in WSL2).");
   }
-  const workdir = posix.normalize(request.workdir);
-  if (!workdir.startsWith("/"))
+  if (request.workdir !== null && !request.workdir.startsWith("/"))
     throw new WorkbenchError("sandbox", `The working folder ${request.workdir} is no absolute path.`, "Name one such as /app.");
   if (request.proxySocket !== null) checkSocketPath(request.proxySocket);
 }
@@ -174,8 +179,8 @@ async function proveIt(engine: Connected, create: SandboxProvider["create"]): Pr
   }
 }
 
-/** `beside`: number of other services. */
-function isolationOf(request: SandboxRequest, seccomp: string, beside: number): IsolationReport {
+/** `beside`: number of other services. `startsServices`: the image has a program of its own that runs as root. */
+function isolationOf(request: SandboxRequest, seccomp: string, beside: number, startsServices: boolean): IsolationReport {
   const { network, laterNetworks = [], limits } = request;
   const open = isEverPublic(request);
   const listed = [network, ...laterNetworks].some(({ mode }) => mode === "allowlist");
@@ -186,7 +191,7 @@ function isolationOf(request: SandboxRequest, seccomp: string, beside: number): 
     network: open
       ? `outgoing through a bridge of its own kind; other sandboxes are not reachable, this machine's ports on all addresses are${services}`
       : `none but a loopback; no way out but the model's port${listed ? " and a proxy for the hosts that the task lists" : ""}${services}`,
-    processes: `own PID, IPC and host-name namespaces; no new privileges; ${seccomp}; ${open ? "of the capabilities only those that package installers need" : "no capabilities"}`,
+    processes: `own PID, IPC and host-name namespaces; no new privileges; ${seccomp}; ${open || startsServices ? "of the capabilities only those that package installers need" : "no capabilities"}`,
     limits: `cgroup, the whole box: ${limits.memoryMb ?? defaultLimits.memoryMb} MB of memory without swap, ${limits.processes ?? defaultLimits.processes} processes, ${cpus}, disk not limited`,
   };
 }

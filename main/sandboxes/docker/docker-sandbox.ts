@@ -24,35 +24,47 @@ import { modelBaseHost } from "../proxy-link.ts";
 import { sandboxError, sandboxLost, unavailable } from "../sandbox-error.ts";
 import { downloadFrom, type TarEnds, uploadInto, writeInto } from "../transfer.ts";
 import { absoluteInside } from "../transfer-limits.ts";
-import { createContainer, emptyContainer, isEverPublic, removeContainer, startContainer } from "./container.ts";
+import { createContainer, emptyContainer, isEverPublic, type Residents, removeContainer, residentsOf, startContainer } from "./container.ts";
 import { archivesOf, makeFolder } from "./container-archives.ts";
 import { type ContainerExecResult, execInContainer, runInside } from "./docker-exec.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { statusOf } from "./engine.ts";
-import { endStrangers, reachableProcess, trustedPrograms } from "./host-access.ts";
+import { endStrangers, processesOfContainer, reachableProcess, trustedPrograms } from "./host-access.ts";
 import type { ImageFacts } from "./image-facts.ts";
 import { egressLink, modelLink, outOfMemorySource } from "./inside-programs.ts";
 import { switchPublic } from "./networks.ts";
+import { type OwnProgram, RunningProgram } from "./own-program.ts";
 import type { ComposeRun } from "./project/compose-run.ts";
-import { waitUntilMainIsHealthy } from "./project/main-health.ts";
+import { healthcheckOfMain, waitUntilHealthy } from "./project/main-health.ts";
 import { withStagedEntries } from "./staged-entries.ts";
 
 export interface DockerSandboxOptions {
   readonly docker: Docker;
   readonly request: SandboxRequest;
   readonly facts: ImageFacts;
+  readonly workdir: string;
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
   /** Null when no network of the request is a list of hosts. Closed by the sandbox. */
   readonly egress: EgressLink | null;
+  /** What the image itself starts, where it starts anything. */
+  readonly program: OwnProgram | null;
   /** The services beside it, where there are any; they end with the sandbox. */
   readonly project: ComposeRun | null;
+}
+
+/** What the image itself started, by the two ways to look at a container; see `residentsOf` and `endStrangers`. */
+interface Settled {
+  readonly program: RunningProgram;
+  readonly residents: Residents | null;
+  readonly reached: ReadonlyMap<number, string>;
 }
 
 export class DockerSandbox implements Sandbox {
   readonly kind = "docker";
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
+  readonly workdir: string;
   readonly modelBaseHost: string | null;
   readonly services?: SandboxServices;
   readonly #options: DockerSandboxOptions;
@@ -67,6 +79,7 @@ export class DockerSandbox implements Sandbox {
   #isPublic: boolean;
   /** First process by which the files are reached; null where they are not. */
   #reached: ProcessIdentity | null = null;
+  #settled: Settled | null = null;
 
   constructor(options: DockerSandboxOptions) {
     this.#options = options;
@@ -74,6 +87,7 @@ export class DockerSandbox implements Sandbox {
     if (options.project !== null) this.services = options.project;
     this.#isPublic = options.request.network.mode === "public";
     this.fingerprint = options.fingerprint;
+    this.workdir = options.workdir;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
   }
 
@@ -102,8 +116,7 @@ export class DockerSandbox implements Sandbox {
     const ticket = {};
     this.#running.add(ticket);
     try {
-      const { request: sandbox, facts } = this.#options;
-      const place = { cwd: request.cwd ?? sandbox.workdir, user: request.user ?? facts.user };
+      const place = { cwd: request.cwd ?? this.workdir, user: request.user ?? this.#options.facts.user };
       const result = await execInContainer(
         container,
         { ...request, ...place, wasKilled: () => !this.#running.has(ticket), killEverything: () => this.#empty(container) },
@@ -167,13 +180,35 @@ export class DockerSandbox implements Sandbox {
 
   async #endStrangers(container: Docker.Container): Promise<void> {
     try {
-      if (this.#reached !== null && (await endStrangers(container, this.#reached, this.#ours))) return;
+      if (this.#reached !== null && (await endStrangers(container, this.#reached, this.#ours, this.#settled?.reached ?? new Map()))) return;
     } catch (error) {
       // An engine that cannot freeze, or a container that has just ended: the slower way tells.
       if (statusOf(error) === null) throw error;
     }
-    this.#ours = await emptyContainer(container, this.#ours);
+    const residents = this.#settled === null ? { outside: new Map(), inside: "[]" } : this.#settled.residents;
+    const { ours, restarted } = await emptyContainer(container, this.#ours, residents);
+    this.#ours = ours;
     this.#reached = await reachableProcess(container);
+    if (restarted && this.#settled !== null) await this.#startProgram(container);
+  }
+
+  /** Runs what the image itself starts and waits until it is ready, with its healthcheck. Nothing of the agent runs yet. */
+  async #startProgram(container: Docker.Container): Promise<void> {
+    const { facts, program, project, request } = this.#options;
+    this.#settled?.program.close();
+    this.#settled = null;
+    const check = healthcheckOfMain(facts.healthcheck, project?.main.healthcheck ?? null);
+    const running = program === null ? null : await RunningProgram.start(container, program, facts.user, request.environment ?? {});
+    if (check === null) await running?.settled(facts.user);
+    else await waitUntilHealthy(container, check, facts.user, async () => running?.requireAlive());
+    if (running === null) return;
+    const reached = this.#reached === null ? [] : processesOfContainer(this.#reached).filter(({ pid }) => !this.#ours.has(String(pid)));
+    this.#settled = {
+      program: running,
+      // Nothing else needs to be told apart where the files are reached.
+      residents: this.#reached === null ? await residentsOf(container, this.#ours, facts.user) : null,
+      reached: new Map(reached.map(({ pid, startTime }) => [pid, startTime])),
+    };
   }
 
   destroy(): Promise<void> {
@@ -184,6 +219,7 @@ export class DockerSandbox implements Sandbox {
   async #end(): Promise<void> {
     const container = await this.#started?.catch(() => null);
     await this.#options.egress?.close();
+    this.#settled?.program.close();
     if (container) await removeContainer(container);
     await this.#options.project?.destroy();
   }
@@ -195,7 +231,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #start(): Promise<Docker.Container> {
-    const { docker, request, facts, egress, project } = this.#options;
+    const { docker, request, facts, egress, project, program } = this.#options;
     const container = await createContainer(docker, {
       ...{ request, facts, harnessFolder: this.#harness?.hostFolder ?? null },
       links: [
@@ -203,19 +239,18 @@ export class DockerSandbox implements Sandbox {
         ...(egress === null ? [] : [egressLink(egress.socket, (project?.names ?? []).length > 0)]),
       ],
       variables: { ...(egress === null ? {} : proxyVariables(project?.names)), ...project?.main.environment },
+      hasProgram: program !== null && facts.uid === 0,
       project,
     });
     try {
       await project?.prepareMain(container);
       this.#ours = await startContainer(container);
       this.#reached = await reachableProcess(container);
-      await this.#makePlace(container, request.workdir, 0o755);
+      await this.#makePlace(container, this.workdir, 0o755);
       // Agent and verifier may be different accounts of the image.
       for (const name of ["agent", "verifier", "artifacts"]) await this.#makePlace(container, `/logs/${name}`, 0o777);
-      if (project !== null) {
-        await waitUntilMainIsHealthy(container, project.main.healthcheck, facts.user);
-        await project.startRest(container);
-      }
+      await this.#startProgram(container);
+      await project?.startRest(container);
       return container;
     } catch (error) {
       await removeContainer(container);

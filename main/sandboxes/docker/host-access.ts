@@ -8,7 +8,7 @@ import type Docker from "dockerode";
 import { type DirectFiles, insidePaths } from "../contract.ts";
 import { lookThrough, withFolder } from "../host-files/box-tree.ts";
 import { isAlive, killQuietly, namespaceMembers, type ProcessIdentity, pidNamespace, processStat } from "../host-processes.ts";
-import { answered } from "./engine.ts";
+import { answered, onceNoted } from "./engine.ts";
 import type { ImageFacts } from "./image-facts.ts";
 
 /** First process of a running container; null where its files cannot be reached by it. */
@@ -30,21 +30,38 @@ export async function reachableProcess(container: Docker.Container): Promise<Pro
 /** Somebody who was being born when the container was frozen is seen in the next round. */
 const freezes = 20;
 
+/** Every process of a container now. */
+export function processesOfContainer(first: ProcessIdentity): readonly ProcessIdentity[] {
+  const namespace = pidNamespace(first.pid);
+  return namespace === null ? [] : namespaceMembers(namespace).flatMap((pid) => processStat(pid) ?? []);
+}
+
 /**
- * Ends every process of the container but `ours` (numbers of this machine). It is frozen for each look, so that nothing can begin anew
+ * Ends every process of the container but `ours` (numbers of this machine) and the residents with what they started. It is frozen for each look, so that nothing can begin anew
  * under another number meanwhile. False when somebody still lives, or when that cannot be seen.
  */
-export async function endStrangers(container: Docker.Container, first: ProcessIdentity, ours: ReadonlySet<string>): Promise<boolean> {
+export async function endStrangers(
+  container: Docker.Container,
+  first: ProcessIdentity,
+  ours: ReadonlySet<string>,
+  residents: ReadonlyMap<number, string>,
+): Promise<boolean> {
+  const isResident = (pid: number): boolean => {
+    const stat = ours.has(String(pid)) ? null : processStat(pid);
+    return stat !== null && (residents.get(pid) === stat.startTime || isResident(stat.parent));
+  };
   for (let round = 0; round < freezes; round += 1) {
-    await answered(container.pause());
+    await onceNoted(() => container.pause(), /already paused/i);
     try {
       const namespace = isAlive(first) ? pidNamespace(first.pid) : null;
       if (namespace === null) return false;
-      const strangers = namespaceMembers(namespace).filter((member) => !ours.has(String(member)) && processStat(member) !== null);
+      const strangers = namespaceMembers(namespace).filter(
+        (member) => !ours.has(String(member)) && processStat(member) !== null && !isResident(member),
+      );
       if (strangers.length === 0) return true;
       for (const stranger of strangers) killQuietly(stranger);
     } finally {
-      await answered(container.unpause());
+      await onceNoted(() => container.unpause(), /is not paused/i);
     }
   }
   return false;

@@ -1,6 +1,7 @@
 /** Starts an image once to learn what it is and whether the Node that we bring runs in it. Cached by image id. */
 import type Docker from "dockerode";
 import { z } from "zod";
+import type { ServiceHealthcheck } from "../compose/project.ts";
 import { insidePaths } from "../contract.ts";
 import { unavailable } from "../sandbox-error.ts";
 import { reasonOf } from "./engine.ts";
@@ -23,6 +24,10 @@ export interface ImageFacts extends InsideFacts {
   readonly environment: Readonly<Record<string, string>>;
   /** The image's own account, by name or number. */
   readonly user: string;
+  /** Where it starts; null = it does not say. */
+  readonly workingDir: string | null;
+  readonly entrypoint: readonly string[];
+  readonly healthcheck: ServiceHealthcheck | null;
 }
 
 const limitMs = 60_000;
@@ -65,6 +70,9 @@ export async function examineImage(docker: Docker, id: string, user: string | nu
     digest: image.RepoDigests?.[0] ?? image.Id,
     environment: environmentOf(image.Config.Env ?? []),
     user: user ?? (image.Config.User || "0"),
+    workingDir: image.Config.WorkingDir || null,
+    entrypoint: [image.Config.Entrypoint ?? []].flat(),
+    healthcheck: healthcheckOf(image.Config.Healthcheck),
   };
 }
 
@@ -79,6 +87,20 @@ function parseFacts(text: string): InsideFacts | null {
   } catch {
     return null;
   }
+}
+
+const nanoseconds = 1_000_000;
+
+function healthcheckOf(check: Docker.HealthConfig | undefined): ServiceHealthcheck | null {
+  if (check?.Test === undefined) return null;
+  const inMs = (value: number | undefined): number | null => (value ? value / nanoseconds : null);
+  return {
+    test: check.Test,
+    intervalMs: inMs(check.Interval),
+    timeoutMs: inMs(check.Timeout),
+    startPeriodMs: inMs(check.StartPeriod),
+    retries: check.Retries || null,
+  };
 }
 
 function environmentOf(entries: readonly string[]): Readonly<Record<string, string>> {

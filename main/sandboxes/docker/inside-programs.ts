@@ -66,6 +66,52 @@ try { process.kill(-1, "SIGKILL"); } catch (error) { if (error.code !== "ESRCH")
 console.log("sent");
 `;
 
+/** What the two below know of the processes here; each is named by its number and its start. */
+const listSource = `
+const fs = require("node:fs");
+const list = () => {
+  const all = new Map();
+  for (const name of fs.readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!(pid > 1) || pid === process.pid) continue;
+    try {
+      const stat = fs.readFileSync("/proc/" + name + "/stat", "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (fields[0] === "Z" || fs.statSync("/proc/" + name).uid === ${forwarderUser}) continue;
+      all.set(pid, { parent: Number(fields[1]), key: pid + ":" + fields[19] });
+    } catch {}
+  }
+  return all;
+};
+`;
+
+/** All processes but ours, as JSON. */
+export const listProcessesSource = `${listSource}
+console.log(JSON.stringify([...list().values()].map((one) => one.key)));
+`;
+
+/** As `killAllSource`, but for processes that are named (argument: their list) and whatever descends from them. */
+export const killOthersSource = `${listSource}
+const spared = new Set(JSON.parse(process.argv[1]));
+const isSpared = (all, one) => one !== undefined && (spared.has(one.key) || isSpared(all, all.get(one.parent)));
+const all = list();
+for (const [pid, one] of all) if (!isSpared(all, one)) try { process.kill(pid, "SIGKILL"); } catch {}
+console.log("sent");
+`;
+
+/** Whether a process has one of these command lines (argument: lists of words, as JSON); of a program's path counts the name. */
+export const arrivedSource = `
+const fs = require("node:fs");
+const wanted = JSON.parse(process.argv[1]).map((words) => words.join("\\0"));
+const found = fs.readdirSync("/proc").some((name) => {
+  let line = "";
+  try { if (/^[0-9]+$/.test(name)) line = fs.readFileSync("/proc/" + name + "/cmdline", "utf8"); } catch {}
+  const [program, ...rest] = line.replace(/\\0$/, "").split("\\0");
+  return wanted.includes([program.slice(program.lastIndexOf("/") + 1), ...rest].join("\\0"));
+});
+console.log(found ? "yes" : "no");
+`;
+
 /** Ends what one exec started (argument: its mark in the environment); says "none left" when that is so. */
 export const killTreeSource = `
 const fs = require("node:fs");

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
-import type { IsolationReport, SandboxProvider, SandboxRequest } from "../contract.ts";
+import { type IsolationReport, insidePaths, type SandboxProvider, type SandboxRequest } from "../contract.ts";
 import type { Resolve } from "../egress/destination.ts";
 import { killQuietly, killUntilNone, namespaceMembers, pidNamespace, processStat } from "../host-processes.ts";
 import { checkSocketPath } from "../proxy-link.ts";
@@ -18,6 +18,8 @@ import { hostFingerprint } from "./host-fingerprint.ts";
 import { type Launcher, startLauncher } from "./launcher.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { findSystemTools, type SystemTools, toolEnvironment } from "./system-tools.ts";
+
+type PlacedRequest = SandboxRequest & { readonly workdir: string };
 
 const probeOwner = "probe";
 
@@ -58,7 +60,8 @@ export function localProvider(stateFolder: string, resolve: Resolve): SandboxPro
     return root;
   };
 
-  const create = async (request: SandboxRequest): Promise<LocalSandbox> => {
+  const create = async (asked: SandboxRequest): Promise<LocalSandbox> => {
+    const request = { ...asked, workdir: posix.normalize(asked.workdir ?? insidePaths.work) };
     refuseWhatItCannot(request);
     if (request.proxySocket !== null) checkSocketPath(request.proxySocket);
     const { tools, cgroupRoot, fingerprint } = await examine();
@@ -70,7 +73,7 @@ export function localProvider(stateFolder: string, resolve: Resolve): SandboxPro
     const storageMb = request.limits.storageMb ?? null;
     const place = places.of(storageMb);
     const sandbox = await LocalSandbox.create({
-      request: { ...request, workdir: posix.normalize(request.workdir) },
+      request,
       place,
       tools,
       cgroupRoot,
@@ -143,7 +146,7 @@ async function examineMachine(boxesFolder: string): Promise<Machine> {
   return { tools, cgroupRoot, fingerprint };
 }
 
-function refuseWhatItCannot(request: SandboxRequest): void {
+function refuseWhatItCannot(request: PlacedRequest): void {
   if (process.platform !== "linux") {
     throw unavailable("The local sandbox needs Linux namespaces, which this system lacks.", "Use --sandbox docker.");
   }
@@ -159,7 +162,7 @@ function refuseWhatItCannot(request: SandboxRequest): void {
   if (request.image.kind !== "host") {
     throw unavailable("The local sandbox runs this machine's own distribution, but the task names an image.", "Use --sandbox docker.");
   }
-  const refusal = workdirRefusal(posix.normalize(request.workdir));
+  const refusal = workdirRefusal(request.workdir);
   if (refusal !== null)
     throw unavailable(`The task's working folder ${request.workdir} ${refusal}.`, "Use --sandbox docker, or a folder such as /app.");
 }
@@ -169,7 +172,7 @@ function isolationOf(
   limits: BoxLimits,
   storageMb: number | null,
   { inMemory }: BoxPlace,
-  request: SandboxRequest,
+  request: PlacedRequest,
 ): IsolationReport {
   const places = isInWritableFolder(request.workdir) ? "" : ` ${request.workdir},`;
   const cpus =

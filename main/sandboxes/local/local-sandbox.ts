@@ -37,7 +37,7 @@ import { startNamespace } from "./namespace.ts";
 import type { SystemTools } from "./system-tools.ts";
 
 export interface LocalSandboxOptions {
-  readonly request: SandboxRequest;
+  readonly request: SandboxRequest & { readonly workdir: string };
   readonly place: BoxPlace;
   readonly tools: SystemTools;
   readonly cgroupRoot: CgroupRoot | null;
@@ -59,6 +59,7 @@ export class LocalSandbox implements Sandbox {
   readonly kind = "local";
   readonly isolation: IsolationReport;
   readonly fingerprint: Readonly<Record<string, string>>;
+  readonly workdir: string;
   readonly modelBaseHost: string | null;
   readonly direct: DirectFiles;
   readonly rolloutId: string;
@@ -88,6 +89,7 @@ export class LocalSandbox implements Sandbox {
     this.#egress = listed ? openEgressProxy({ allowedHosts: listedHosts(network), onConnection, resolve: options.resolve }) : null;
     this.isolation = options.isolation;
     this.fingerprint = options.fingerprint;
+    this.workdir = options.request.workdir;
     this.rolloutId = record.rolloutId;
     this.ownerId = record.ownerId;
     this.modelBaseHost = options.request.proxySocket === null ? null : modelBaseHost;
@@ -127,7 +129,7 @@ export class LocalSandbox implements Sandbox {
   async exec(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult> {
     checkExecStrings(request);
     const place = await this.#place();
-    const cwd = request.cwd ?? this.#options.request.workdir;
+    const cwd = request.cwd ?? this.workdir;
     if (!(await withFolder(place.namespace.init, cwd, (folder) => folder !== null))) {
       throw sandboxError(
         "setup-failed",
@@ -147,7 +149,7 @@ export class LocalSandbox implements Sandbox {
 
   async start({ command, env, cwd }: Pick<ExecRequest, "command" | "env" | "cwd">): Promise<SandboxProgram> {
     checkExecStrings({ command, ...(env === undefined ? {} : { env }) });
-    return startInside(await this.#place(), { command, env: env ?? {} }, cwd ?? this.#options.request.workdir, this.#running);
+    return startInside(await this.#place(), { command, env: env ?? {} }, cwd ?? this.workdir, this.#running);
   }
 
   async upload(hostPath: string, insidePath: string): Promise<void> {

@@ -6,7 +6,7 @@ import { arch, release } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
-import type { SandboxProvider } from "../contract.ts";
+import { insidePaths, type SandboxProvider } from "../contract.ts";
 import { placeFolders, requirePlace } from "./places.ts";
 import { UnisolatedSandbox } from "./unisolated-sandbox.ts";
 
@@ -29,7 +29,8 @@ export function unisolatedProvider(stateFolder: string): SandboxProvider {
       );
       return found ? { ready: true, detail: "bash", remedy: null } : { ready: false, detail: "bash was not found", remedy };
     },
-    async create({ ownerId, rolloutId, workdir }) {
+    async create({ ownerId, rolloutId, workdir: asked }) {
+      const workdir = asked ?? insidePaths.work;
       requirePlace(parent, workdir);
       const folder = join(parent, randomBytes(6).toString("hex"));
       for (const name of placeFolders) await mkdir(join(folder, name), { recursive: true });

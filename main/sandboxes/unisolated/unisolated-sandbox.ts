@@ -45,6 +45,7 @@ export class UnisolatedSandbox implements Sandbox {
   readonly kind = "local";
   readonly isolation = isolation;
   readonly fingerprint: Readonly<Record<string, string>>;
+  readonly workdir: string;
   readonly modelBaseHost = null;
   readonly direct: DirectFiles;
   readonly #options: UnisolatedOptions;
@@ -54,6 +55,7 @@ export class UnisolatedSandbox implements Sandbox {
   constructor(options: UnisolatedOptions) {
     this.#options = options;
     this.fingerprint = options.fingerprint;
+    this.workdir = options.workdir;
     this.direct = plainFiles(options.folder);
   }
 
@@ -149,12 +151,12 @@ export class UnisolatedSandbox implements Sandbox {
   }
 
   #spawn(given: readonly string[], { env, cwd }: Pick<ExecRequest, "env" | "cwd">, withInput: boolean): ChildProcess {
-    const { folder, workdir } = this.#options;
+    const { folder } = this.#options;
     const settings = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/home/agent", LANG: "C.UTF-8", TZ: "UTC", ...env };
     const here = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, this.#here(value)]));
     const [program = "", ...args] = given.map((argument) => this.#here(argument));
     const child = spawn(program, args, {
-      cwd: requirePlace(folder, cwd ?? workdir),
+      cwd: requirePlace(folder, cwd ?? this.workdir),
       env: { ...here, OPENFORGE_ROOT: folder },
       detached: true,
       stdio: [withInput ? "pipe" : "ignore", "pipe", "pipe"],

@@ -17,6 +17,16 @@ export function dockerInstructions(source: string): DockerInstruction[] {
   });
 }
 
+/** Whether the last stage says itself that a program is started; what its base says is not known here. */
+export function hasEntrypoint(source: string): boolean {
+  let last = "";
+  for (const { name, value } of dockerInstructions(source)) {
+    if (name === "FROM") last = "";
+    if (name === "ENTRYPOINT") last = value.replaceAll(/\s/g, "");
+  }
+  return last !== "" && last !== "[]" && last !== '[""]';
+}
+
 /** The working folder of the last stage, when it is written as a plain absolute path; null otherwise. */
 export function lastWorkdir(source: string): string | null {
   let workdir: string | null = null;

@@ -13,6 +13,8 @@ export interface PreparedProject {
   readonly project: ComposeProject;
   readonly main: ComposeService;
   readonly mainImageId: string;
+  /** Neither the file nor the task names an image for it. */
+  readonly mainIsBase: boolean;
   /** Of the other services. */
   readonly imageIds: ReadonlyMap<string, string>;
 }
@@ -44,7 +46,7 @@ export async function prepareProject(
   if (main === undefined) throw new Error("a project without main");
   const mainImageId = await bringMain(main.image, image.main);
   for (const { name, image: own } of project.services) if (own !== null && name !== mainService) imageIds.set(name, await bring(own));
-  return { project, main, mainImageId, imageIds };
+  return { project, main, mainImageId, mainIsBase: main.image === null && image.main.kind === "host", imageIds };
 }
 
 export function startProject(
