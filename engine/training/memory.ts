@@ -40,8 +40,8 @@ export function estimateMemory(size: TrainingSize, plan: MemoryPlan): MemoryEsti
   const tokens = rows * width;
   const perLayer = float * tokens * layerNumbers(size, plan);
   const stream = float * tokens * config.hiddenSize;
-  // What stays of every layer, and what the layer at work has besides.
-  const activations = config.layerCount * (plan.checkpointLayers ? stream : perLayer) + 1.5 * perLayer;
+  // What stays of every layer, and what the backward pass of the layer at work has besides.
+  const activations = config.layerCount * (plan.checkpointLayers ? stream : perLayer) + 2.5 * perLayer;
   // Logits, shares, their product with the coefficients, and one more on the way.
   const head = 4 * float * Math.min(plan.headChunk, tokens) * config.vocabularySize;
   const parts = { mappedWeights, parameters, gradients: 2 * parameters, optimiser: 2 * parameters, activations, head };
