@@ -4,7 +4,7 @@
  * One child of a node extends its chain: the first of the same thread, else the first; every other child begins a new chain.
  * The chain that a node extends or begins owns the node's sampled tokens: only there can their mask be 1. So a sampled token
  * that may be trained has mask 1 in exactly one chain, and 0 in the others that contain it.
- * A call that is excluded and that nothing goes on from is in no chain.
+ * A call that is excluded and that nothing goes on from is in no chain, but for a side call, which is shown and not trained.
  */
 
 /** Tokens a call adds to its parent. The store's NodeRecord has this shape. */
@@ -21,9 +21,10 @@ export interface GraphNode {
 
 /**
  * Why sampled tokens of a call are not trained, whatever chain they are on. `undelivered`: the client went away before the
- * answer was flushed. `edited`: another answer than the sampled one was released. `late`: after the agent's time.
+ * answer was flushed. `edited`: another answer than the sampled one was released. `late`: after the agent's time. `side`: the harness
+ * made it beside its main loop (a title, a topic); it never extends the chain of a call that is none.
  */
-export type Exclusion = "undelivered" | "quarantined" | "edited" | "late";
+export type Exclusion = "undelivered" | "quarantined" | "edited" | "late" | "side";
 
 /** A message by role and meaning: equal keys mean the same message. */
 export interface MessageKey {
@@ -49,8 +50,8 @@ export interface GraphCall {
   readonly thread: string | null;
 }
 
-export const breakCauses = ["template", "re-tokenisation", "compaction", "subagent", "tools-changed", "edited-turn", "branch"] as const;
-/** `edited-turn`: the harness changed a message it had sent. `branch`: two calls go on from the same history. */
+export const breakCauses = ["template", "re-tokenisation", "compaction", "subagent", "tools-changed", "edited-turn", "branch", "side"] as const;
+/** `edited-turn`: the harness changed a message it had sent. `branch`: two calls go on from the same history. `side`: a side call. */
 export type BreakCause = (typeof breakCauses)[number];
 
 export interface Chain {

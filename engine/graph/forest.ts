@@ -5,6 +5,8 @@ export interface ForestItem {
   readonly parent: number | null;
   /** Takes part only if something goes on from it. */
   readonly onlyIfContinued: boolean;
+  /** Extends only the chain of a parent that is apart too. */
+  readonly apart: boolean;
   readonly thread: string | null;
 }
 
@@ -43,8 +45,9 @@ function keptItems(items: readonly ForestItem[]): boolean[] {
 function extensionsOf(items: readonly ForestItem[], kept: readonly boolean[]): ReadonlyMap<number, number> {
   const extensions = new Map<number, number>();
   items.forEach((item, position) => {
-    if (!kept[position] || item.parent === null) return;
-    const thread = items[item.parent]?.thread;
+    const parent = item.parent === null ? undefined : items[item.parent];
+    if (!kept[position] || item.parent === null || parent === undefined || (item.apart && !parent.apart)) return;
+    const { thread } = parent;
     const current = extensions.get(item.parent);
     const better = current === undefined || (items[current]?.thread !== thread && item.thread === thread);
     if (better) extensions.set(item.parent, position);

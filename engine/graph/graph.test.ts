@@ -32,7 +32,7 @@ const actions: fc.Arbitrary<Action> = fc.record({
   sampled: ids(0),
   fate: fc.oneof(
     { weight: 5, arbitrary: fc.constant("delivered" as const) },
-    fc.constantFrom("undelivered", "quarantined", "edited", "late", "retried" as const),
+    fc.constantFrom("undelivered", "quarantined", "edited", "late", "side", "retried" as const),
   ),
   gap: fc.option(fc.nat({ max: 4 }), { freq: 4 }),
 });
@@ -158,13 +158,16 @@ describe("random interleavings of main line, subagents, compactions, retries and
     );
   });
 
-  test("no chain is a copy of the beginning of another, and each owns a call", () => {
+  test("no chain is a copy of the beginning of another, but where a side call leads on from it, and each owns a call", () => {
     fc.assert(
       fc.property(scripts, (script) => {
-        const { chains } = rebuild(play(script));
+        const served = play(script);
+        const { chains } = rebuild(served);
         for (const chain of chains) {
           expect(chain.owned).toBeGreaterThan(0);
-          const copies = chains.filter((other) => other !== chain && chain.calls.every((index, position) => other.calls[position] === index));
+          const copies = chains.filter((other) => other !== chain && chain.calls.every((index, position) => other.calls[position] === index)).filter(
+            (other) => served[other.calls[chain.calls.length] ?? -1]?.call.excluded !== "side",
+          );
           expect(copies).toEqual([]);
         }
       }),
@@ -212,6 +215,22 @@ test("the child of the same thread goes on with the chain, though another was fi
     { calls: [0, 2], owned: 2, trained: 2 },
     { calls: [0, 1], owned: 1, trained: 1, breakCause: "subagent" },
   ]);
+});
+
+test("a side call has a chain of its own that is not trained, and breaks none: not the first, nor one that it branches off from", () => {
+  const messages = (key: string) => [{ role: "user", key }];
+  const title: ServedCall = { call: graphCall(0, "side", { messages: messages("t") }), prompt: [9], sampled: [8], logprobs: [-1] };
+  const first: ServedCall = { call: graphCall(1, null, { messages: messages("m") }), prompt: [1], sampled: [2], logprobs: [-1] };
+  const topic: ServedCall = { call: graphCall(2, "side"), prompt: [1, 2, 7], sampled: [8], logprobs: [-1] };
+  const next: ServedCall = { call: graphCall(3, null), prompt: [1, 2, 3], sampled: [4], logprobs: [-1] };
+  const rebuilt = rebuild([title, first, topic, next]);
+  expect(rebuilt.chains).toMatchObject([
+    { calls: [0], owned: 1, trained: 0, trainable: false, breakCause: "side", reason: "nothing sampled on it may be trained: side" },
+    { calls: [1, 3], owned: 2, trained: 2, breakCause: null },
+    { calls: [1, 2], owned: 1, trained: 0, trainable: false, breakCause: "side" },
+  ]);
+  expect(rebuilt.counts).toMatchObject({ trained: 2, breaks: { side: 2 }, excluded: { side: 2 } });
+  expect(rebuilt.trainable).toBe(true);
 });
 
 test("a blanked secret makes its chain untrainable, not the others", () => {

@@ -1,7 +1,7 @@
 import { breakCauseOf } from "./break-cause.ts";
 import { type ChainPath, countTrainable, isBlanked, layOut, type MaskedNode, pathLength } from "./chain-tokens.ts";
 import type { BreakCause, Chain, GraphCall, GraphNode, Reconstruction } from "./contract.ts";
-import { chainsOf, type ForestChain } from "./forest.ts";
+import { chainsOf, type ForestChain, type ForestItem } from "./forest.ts";
 import { goesOnFrom } from "./message-prefix.ts";
 
 interface ReconstructOptions {
@@ -26,18 +26,17 @@ interface Entry {
 export function reconstruct(calls: readonly GraphCall[], nodes: readonly GraphNode[], options: ReconstructOptions = {}): Reconstruction {
   const entries = entriesOf(calls, nodes);
   const ordered = entries.map((entry) => entry.call);
-  const forest = chainsOf(
-    entries.map((entry) => ({ parent: entry.parent, onlyIfContinued: entry.call.excluded !== null && !entry.blanked, thread: entry.call.thread })),
-  );
+  const forest = chainsOf(entries.map(forestItem));
   const sameText = textComparison(entries, options.decode);
   const paths = forest.map((chain) => pathOf(chain, entries));
   // A call that is on no chain (an attempt that nobody went on from) is nothing that a chain could have continued.
   const onChains = new Set(paths.flatMap((path) => path.calls));
-  const continuable = ordered.filter((call) => onChains.has(call.index));
+  const continuable = ordered.filter((call) => onChains.has(call.index) && !isSide(call));
   const causes = forest.map((chain) => {
     const first = entries[chain.first];
     const parent = first === undefined || first.parent === null ? null : (entries[first.parent]?.call ?? null);
-    return first === undefined ? null : breakCauseOf(first.call, { calls: continuable, parent, sameText });
+    if (first === undefined) return null;
+    return isSide(first.call) ? "side" : breakCauseOf(first.call, { calls: continuable, parent, sameText });
   });
   const chains = paths.map((path, number) => describeChain(path, number, causes[number] ?? null));
   const sampled = nodes.reduce((sum, node) => sum + node.sampledIds.length, 0);
@@ -59,6 +58,14 @@ export function reconstruct(calls: readonly GraphCall[], nodes: readonly GraphNo
       return layOut(path);
     },
   };
+}
+
+function isSide({ excluded }: GraphCall): boolean {
+  return excluded === "side";
+}
+
+function forestItem({ call, parent, blanked }: Entry): ForestItem {
+  return { parent, onlyIfContinued: call.excluded !== null && !isSide(call) && !blanked, apart: isSide(call), thread: call.thread };
 }
 
 function entriesOf(calls: readonly GraphCall[], nodes: readonly GraphNode[]): Entry[] {

@@ -31,6 +31,10 @@ export function conversationOf(messages: readonly Message[], tools: readonly Too
   return { model: "m", messages, tools, sampling: {}, stream: false, extra: "{}" };
 }
 
+export function answer(text: string): AssistantMessage {
+  return { role: "assistant", content: [{ type: "text", text }], toolCalls: [] };
+}
+
 export function said(role: "system" | "developer" | "user", text: string): Message {
   return { role, content: [{ type: "text", text }] };
 }

@@ -14,7 +14,9 @@ export interface TaskTools {
 
 export function recordedBehaviour(store: Store, rollout: RolloutRecord, task: TaskTools): RecordedBehaviour {
   const trajectories = rebuildTrajectories(store, rollout.id);
-  const said = readTranscript(store, rollout.id, trajectories).filter(({ chain, answer }) => chain !== null && answer !== null);
+  const transcript = readTranscript(store, rollout.id, trajectories);
+  // What a harness asks beside its main loop says nothing about how the policy works.
+  const said = transcript.filter(({ call, chain, answer }) => chain !== null && answer !== null && call.side === null);
   return {
     succeeded: succeeded(rollout),
     seconds: rollout.startedAt === null || rollout.endedAt === null ? null : (rollout.endedAt - rollout.startedAt) / 1000,

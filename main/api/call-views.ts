@@ -12,7 +12,8 @@ export const callViewSchema = z.object({
   dialect: z.enum(["chat", "responses", "messages", "gemini", "unknown"]),
   method: z.string(),
   path: z.string(),
-  status: z.enum(["ok", "error", "aborted", "partial", "not-found"]),
+  /** `not-found` and `counted` are no model calls: the proxy answered them itself. */
+  status: z.enum(["ok", "error", "aborted", "partial", "not-found", "counted"]),
   httpStatus: z.number(),
   /** 0-based chain that owns this call's sampled tokens; null when it is in none. */
   chain: z.number().nullable(),
@@ -25,6 +26,8 @@ export const callViewSchema = z.object({
   replays: z.number(),
   quarantined: z.string().nullable(),
   breakCause: z.string().nullable(),
+  /** What the harness made it for beside its main loop; null = its main loop. */
+  side: z.string().nullable(),
   startedAt: z.number(),
   seconds: z.number(),
   model: z.string(),

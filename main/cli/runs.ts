@@ -161,7 +161,7 @@ function printCalls(rollout: RolloutDetail): void {
         String(call.completionTokens),
         call.capture,
         String(call.retries),
-        call.summary.slice(0, 80),
+        `${call.side === null ? "" : `[side call: ${call.side}] `}${call.summary.slice(0, 80)}`,
       ]),
     ),
   );

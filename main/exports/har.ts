@@ -86,6 +86,7 @@ function entry(store: Store, call: CallRecord) {
       promptTokens: call.promptTokens,
       completionTokens: call.completionTokens,
       replays: call.replays,
+      side: call.side,
       error: call.error,
     },
   };

@@ -160,7 +160,7 @@ function recordCalls(store: Store, rolloutId: string, { turns, textOnly = false 
       ...{ upstreamRequestBody: null, upstreamResponseBody: null, requestKey: callId, model: "p", stream: false },
       ...{ capture: textOnly ? "text-only" : "ids+logprobs", tokenMode: "as-sampled", policyVersion: "p@3" },
       ...{ finishReason: turn.command === null ? "stop" : "tool-calls", promptTokens: prompt.length, completionTokens: turn.sampled.length },
-      ...{ unparsedToolCall: false, breakCause: turn.compacted && index > 0 ? "compaction" : null, session: {}, error: null },
+      ...{ unparsedToolCall: false, breakCause: turn.compacted && index > 0 ? "compaction" : null, session: {}, error: null, side: null },
     };
     if (textOnly) store.recordCall(call, null);
     else {

@@ -47,6 +47,20 @@ const install = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** Names calls that the harness makes beside its main loop: all that is given must hold, and `*` in a text stands for any. */
+const sideCall = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, "lower-case letters, digits and hyphens, as in title"),
+    model: z.string().optional(),
+    /** Request headers by name. */
+    headers: z.record(z.string(), z.string()).optional(),
+    /** The request's system text. */
+    system: z.string().optional(),
+    /** Whether it brings tools. */
+    tools: z.boolean().optional(),
+  })
+  .refine(({ name: _, ...when }) => Object.keys(when).length > 0, "say when: one of model, headers, system and tools at least");
+
 export const harnessManifestSchema = z.strictObject({
   id: z.string().regex(/^[a-z][a-z0-9-]*$/, "lower-case letters, digits and hyphens, as in my-agent"),
   name: z.string(),
@@ -105,6 +119,8 @@ export const harnessManifestSchema = z.strictObject({
     .strictObject({
       /** Request headers kept with each call: thread, parent, subagent marks. */
       headers: z.array(z.string()).default([]),
+      /** Calls beside the main loop (a title, a topic): shown as such and not trained. The first that fits counts. */
+      sideCalls: z.array(sideCall).default([]),
     })
     .prefault({}),
   quirks: z

@@ -128,7 +128,7 @@ function callRecord(store: Store, rolloutId: string, index: number, call: Foreig
       policyVersion: call.model,
       finishReason: call.finishReason,
     },
-    ...{ promptTokens: call.promptTokens, completionTokens: call.completionTokens, unparsedToolCall: false, breakCause: null },
+    ...{ promptTokens: call.promptTokens, completionTokens: call.completionTokens, unparsedToolCall: false, breakCause: null, side: null },
     session: call.thread === null ? {} : { "imported-thread-id": call.thread },
     error: null,
   };

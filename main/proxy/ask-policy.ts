@@ -28,7 +28,7 @@ export async function askPolicy(entry: CallEntry, asked: Conversation, options: 
       ...(prepared === null || tokenIn === null ? {} : { promptIds: prepared.prompt.ids, endIds: tokenIn.endIds }),
       rolloutId,
       attempt: options.attempt,
-      callIndex: entry.index,
+      callIndex: entry.number,
       ...(entry.said === null ? {} : { onSaid: entry.said.say }),
       ...(options.seed === undefined ? {} : { seed: options.seed }),
       labels: { dialect: entry.dialect.id, ...options.labels },

@@ -5,6 +5,7 @@
 import type { Conversation } from "../../engine/conversation/index.ts";
 import type { Arrival } from "./call-entry.ts";
 import type { AttachOptions, SessionStats } from "./contract.ts";
+import { countTokens, sendCount } from "./count-tokens.ts";
 import { brokenFault } from "./faults.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { SessionCore } from "./session.ts";
@@ -65,7 +66,19 @@ export function createAttachCore(options: AttachOptions, openCore: (rolloutId: s
       );
     },
     refuse: () => undefined,
-    count: (conversation: Conversation) => all.find(({ opened }) => opened !== null)?.opened?.count(conversation) ?? null,
+    count(arrival, exchange) {
+      const core = arrival.conversation === null ? null : (grouping.find(grouped(arrival))?.opened ?? null);
+      if (core !== null) {
+        core.count(arrival, exchange);
+        return;
+      }
+      // Before there is a session that it belongs to, it is answered and not recorded: counting alone begins none.
+      const some = all.find(({ opened }) => opened !== null)?.opened ?? null;
+      sendCount(
+        exchange,
+        countTokens(arrival, (conversation) => some?.tokensOf(conversation) ?? null),
+      );
+    },
     endAgentPhase() {
       ended = true;
       for (const { opened } of all) opened?.endAgentPhase();

@@ -28,8 +28,13 @@ export interface Arrival {
 }
 
 export interface CallEntry extends Arrival {
+  /** Of the machine's calls: what the policy is told. */
+  readonly number: number;
+  /** Its place in the record, where requests that ask no policy stand too. */
   readonly index: number;
   readonly id: string;
+  /** What it was made for beside the main loop; null = it is of the main loop. */
+  readonly side: string | null;
   readonly abort: AbortController;
   /** Calls off what was to happen later. */
   readonly timers: (() => void)[];

@@ -8,6 +8,7 @@
  * two equal bodies at once are two calls; a client that goes away is an abort, not an error. A held call blocks nothing else.
  */
 import type { CancelReason, Ending, HoldPoint, MachineCommand, MachineEvent, MachineSettings, MachineTimer } from "./call-events.ts";
+import { type Call, createKnownCalls, isOpen, takesRetry } from "./known-calls.ts";
 import { countsAsTry, nextTryDelay } from "./retry-policy.ts";
 import type { UpstreamFailure, UpstreamResult } from "./upstreams/upstream.ts";
 
@@ -20,29 +21,8 @@ export const defaultMachineSettings = { statusHoldMs: 8_000, commentMs: 10_000, 
 const twinMs = 50;
 /** A client that hung up this soon after the last byte may not have read it: an equal body then is ambiguous. */
 const ambiguousMs = 1_000;
-/** And it is ambiguous only when it comes this soon after the answer. */
-const rememberMs = 5_000;
-
-type CallState = "held-request" | "forwarding" | "waiting" | "held-answer" | "recording" | "sending" | "owed" | "done";
 
 type Arrived = Extract<MachineEvent, { type: "arrived" }>;
-
-interface Call {
-  readonly index: number;
-  readonly key: string;
-  state: CallState;
-  connection: number | null;
-  ending: Ending | null;
-  aborted: boolean;
-  replays: number;
-  /** Names the running try or wait; events of an older one are stale. */
-  ticket: number;
-  tries: number;
-  retries: number;
-  waitedMs: number;
-  deliveredAt: number;
-  hungUpSoon: boolean;
-}
 
 export interface CallMachine {
   handle(event: MachineEvent, now: number): readonly MachineCommand[];
@@ -51,32 +31,22 @@ export interface CallMachine {
 }
 
 export function createCallMachine(settings: MachineSettings): CallMachine {
-  const calls = new Map<number, Call>();
-  const byKey = new Map<string, Set<Call>>();
-  /** Answered calls, oldest first; they leave when no retry of theirs could be ambiguous any more. */
-  const answered = new Set<Call>();
-  const byConnection = new Map<number, Call>();
+  const calls = createKnownCalls();
   /** Requests that wait to see whether they are a retry or a call of their own, by connection, oldest first. */
   const undecided = new Map<number, Arrived>();
-  let nextIndex = 0;
   let ended = false;
   /** A call used up its whole budget: until one is answered, no other waits as long for the same dead upstream. */
   let exhausted = false;
   let out: MachineCommand[] = [];
 
   function listen(call: Call, connection: number, alive: boolean): void {
-    call.connection = connection;
-    byConnection.set(connection, call);
+    calls.listen(call, connection);
     if (alive) out.push({ type: "wait", timer: { kind: "status", connection }, ms: settings.statusHoldMs });
   }
 
   function arrive(event: Arrived, now: number): void {
-    for (const old of answered) {
-      if (now - old.deliveredAt <= rememberMs) break;
-      answered.delete(old);
-      drop(old);
-    }
-    const equal = [...(byKey.get(event.key) ?? [])];
+    calls.forgetOld(now);
+    const equal = calls.equalTo(event.key);
     const orphaned = equal.find(takesRetry);
     if (orphaned !== undefined) join(orphaned, event);
     else if (!ended && equal.some((earlier) => earlier.connection !== null && earlier.state !== "done")) {
@@ -87,23 +57,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
 
   function begin(event: Arrived, equal: readonly Call[]): void {
     for (const earlier of equal) if (earlier.hungUpSoon) out.push({ type: "mark", call: earlier.index, mark: { quarantined: "ambiguous-retry" } });
-    const call: Call = {
-      index: nextIndex++,
-      key: event.key,
-      state: "held-request",
-      connection: null,
-      ending: null,
-      aborted: false,
-      replays: 0,
-      ticket: 0,
-      tries: 0,
-      retries: 0,
-      waitedMs: 0,
-      deliveredAt: Number.POSITIVE_INFINITY,
-      hungUpSoon: false,
-    };
-    calls.set(call.index, call);
-    byKey.set(call.key, (byKey.get(call.key) ?? new Set()).add(call));
+    const call = calls.add(event.key);
     out.push({ type: "begin", call: call.index, connection: event.connection });
     listen(call, event.connection, event.alive && !ended && event.instead === undefined);
     if (event.instead !== undefined) record(call, { kind: "result", result: event.instead });
@@ -184,7 +138,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     if (call.ending?.kind === "result" && call.ending.result.ok) call.state = "owed";
     else {
       finish(call);
-      drop(call);
+      calls.drop(call);
     }
   }
 
@@ -194,21 +148,12 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     out.push({ type: "forget", call: call.index });
   }
 
-  function drop(call: Call): void {
-    calls.delete(call.index);
-    if (call.connection !== null) byConnection.delete(call.connection);
-    const equal = byKey.get(call.key);
-    equal?.delete(call);
-    if (equal?.size === 0) byKey.delete(call.key);
-  }
-
   function delivered(connection: number, now: number): void {
-    const call = byConnection.get(connection);
+    const call = calls.listenerOf(connection);
     if (call === undefined || call.state !== "sending") return;
     const wasAnswered = call.ending?.kind === "result" && call.ending.result.ok;
     if (call.replays > 0 && wasAnswered) out.push({ type: "mark", call: call.index, mark: { aborted: false, status: "ok", replays: call.replays } });
-    call.deliveredAt = now;
-    answered.add(call);
+    calls.answered(call, now);
     finish(call);
   }
 
@@ -217,25 +162,18 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     const event = undecided.get(connection);
     if (event === undefined) return;
     undecided.delete(connection);
-    begin(event, [...(byKey.get(event.key) ?? [])]);
+    begin(event, calls.equalTo(event.key));
   }
 
   function clientGone(connection: number, now: number): void {
     undecided.delete(connection);
-    const call = byConnection.get(connection);
+    const call = calls.close(connection);
     if (call === undefined) return;
-    byConnection.delete(connection);
-    call.connection = null;
     const twin = [...undecided.values()].find((event) => event.key === call.key);
     if (twin === undefined || !(isOpen(call) || call.state === "recording")) leave(call, now);
     if (twin === undefined || !takesRetry(call)) return;
     undecided.delete(twin.connection);
     join(call, twin);
-  }
-
-  /** Nobody listens to this call any more, and its answer is there or will be. */
-  function takesRetry(call: Call): boolean {
-    return call.connection === null && call.state !== "done" && call.ending?.kind !== "cancelled";
   }
 
   function leave(call: Call, now: number): void {
@@ -253,16 +191,12 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
     record(call, { kind: "cancelled", reason });
   }
 
-  function isOpen(call: Call): boolean {
-    return call.state === "held-request" || call.state === "forwarding" || call.state === "waiting" || call.state === "held-answer";
-  }
-
   function connectionTimer(kind: "status" | "comment" | "twin", connection: number): void {
     if (kind === "twin") {
       decide(connection);
       return;
     }
-    const waiting = byConnection.get(connection);
+    const waiting = calls.listenerOf(connection);
     if (waiting === undefined || !isOpen(waiting)) return;
     out.push({ type: kind === "status" ? "open" : "comment", connection });
     out.push({ type: "wait", timer: { kind: "comment", connection }, ms: settings.commentMs });
@@ -288,7 +222,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
   function endAgentPhase(): void {
     ended = true;
     for (const connection of [...undecided.keys()]) decide(connection);
-    for (const call of calls.values()) if (isOpen(call)) cancel(call, call.connection === null ? "client-gone" : "agent-phase-ended");
+    for (const call of calls.all()) if (isOpen(call)) cancel(call, call.connection === null ? "client-gone" : "agent-phase-ended");
   }
 
   function resumed(call: Call, point: HoldPoint, instead: UpstreamResult | undefined): void {
@@ -351,7 +285,7 @@ export function createCallMachine(settings: MachineSettings): CallMachine {
       dispatch(event, now);
       return out;
     },
-    live: () => [...calls.values()].filter((call) => call.state !== "done" && call.state !== "owed").length,
+    live: () => calls.all().filter((call) => call.state !== "done" && call.state !== "owed").length,
   };
 }
 

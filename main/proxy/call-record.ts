@@ -3,12 +3,19 @@ import type { Answer, BlobHash } from "../../engine/conversation/index.ts";
 import type { Placement } from "../../engine/graph/index.ts";
 import type { BlobStore, CallRecord, CallStatus, NodeRecord, TokenMode } from "../store/index.ts";
 import { captureOf } from "./answer-form.ts";
-import type { CallEntry } from "./call-entry.ts";
+import type { Arrival, CallEntry } from "./call-entry.ts";
 import type { Ending } from "./call-events.ts";
+import type { TokenCount } from "./count-tokens.ts";
 import type { Fault } from "./dialects/dialect.ts";
 
 /** The rollout's own key is redacted like a secret; that a harness shows it to its policy spoils nothing. */
 export const rolloutKeyName = "rollout-key";
+
+/** Where a request stands in the record: its number by order of arrival, and the name that follows from it. */
+export interface RecordPlace {
+  readonly index: number;
+  readonly id: string;
+}
 
 export interface FinishedCall {
   readonly entry: CallEntry;
@@ -58,16 +65,10 @@ export function buildRecord(finished: FinishedCall, context: RecordContext): Bui
           response: put(entry.exchange.response),
         };
   const call: CallRecord = {
-    id: entry.id,
-    rolloutId: context.rolloutId,
-    attempt: context.attempt,
-    index: entry.index,
+    ...requestFields(entry, entry, context),
     dialect: entry.unknownPath ? "unknown" : entry.dialect.id,
-    method: entry.method,
-    path: entry.path,
     status: statusOf(finished),
     httpStatus: finished.fault?.status ?? 200,
-    startedAt: entry.startedAt,
     endedAt: finished.endedAt,
     upstreamMs: entry.askedAt === null ? 0 : finished.endedAt - entry.askedAt,
     upstreamRetries: finished.retries,
@@ -75,13 +76,10 @@ export function buildRecord(finished: FinishedCall, context: RecordContext): Bui
     aborted: finished.aborted,
     late: ending.kind === "cancelled" && ending.reason === "late",
     quarantined: secretSeen ? "secret-seen" : null,
-    requestHeaders: context.redactHeaders(entry.headers),
     requestBody,
     responseBody,
     upstreamRequestBody: exchange?.request ?? null,
     upstreamResponseBody: exchange?.response ?? null,
-    requestKey: entry.requestKey,
-    model: entry.reply.model,
     stream: entry.reply.stream,
     capture: answer === null ? "nothing" : captureOf(answer),
     tokenMode: tokenModeOf(entry),
@@ -91,10 +89,46 @@ export function buildRecord(finished: FinishedCall, context: RecordContext): Bui
     completionTokens: answer?.usage.completionTokens ?? 0,
     unparsedToolCall: answer?.unparsedToolCall ?? false,
     breakCause: entry.prepared?.ok === true ? entry.prepared.prompt.breakCause : null,
-    session: pick(entry.headers, context.sessionHeaders),
+    side: entry.side,
     error: finished.fault?.message ?? null,
   };
   return { call, node: nodeOf(entry.id, answer, finished.placement, secretSeen), secretSeen };
+}
+
+interface FinishedCount {
+  readonly arrival: Arrival;
+  readonly counted: TokenCount;
+  readonly place: RecordPlace;
+  readonly late: boolean;
+  readonly endedAt: number;
+}
+
+/** A request that asks how many tokens it would be: no policy answers it, and none of its tokens are anybody's. */
+export function buildCountRecord({ arrival, counted, place, late, endedAt }: FinishedCount, context: RecordContext): CallRecord {
+  return {
+    ...requestFields(arrival, place, context),
+    dialect: arrival.dialect.id,
+    status: "counted",
+    httpStatus: counted.fault?.status ?? 200,
+    ...{ endedAt, late, upstreamMs: 0, upstreamRetries: 0, replays: 0, aborted: false, quarantined: null },
+    requestBody: context.blobs.put(arrival.body, `${context.rolloutId} requests`).hash,
+    responseBody: context.blobs.put(Buffer.from(counted.body)).hash,
+    ...{ upstreamRequestBody: null, upstreamResponseBody: null, stream: false },
+    capture: "nothing",
+    tokenMode: "text-in",
+    ...{ policyVersion: null, finishReason: null, promptTokens: 0, completionTokens: 0, unparsedToolCall: false, breakCause: null, side: null },
+    error: counted.fault?.message ?? null,
+  };
+}
+
+/** What a request says of itself, whatever becomes of it. */
+function requestFields(arrival: Arrival, { id, index }: RecordPlace, { rolloutId, attempt, redactHeaders, sessionHeaders }: RecordContext) {
+  const { method, path, startedAt, headers, requestKey, reply } = arrival;
+  return {
+    ...{ id, rolloutId, attempt, index, method, path, startedAt, requestKey, model: reply.model },
+    requestHeaders: redactHeaders(headers),
+    session: pick(headers, sessionHeaders),
+  };
 }
 
 function statusOf({ entry, ending, aborted }: FinishedCall): CallStatus {

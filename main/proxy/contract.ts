@@ -15,12 +15,26 @@ export interface Clock {
   after(ms: number, action: () => void): () => void;
 }
 
+/** Names calls beside the main loop; all that is given must hold, and `*` in a text stands for any. */
+export interface SideCallRule {
+  readonly name: string;
+  readonly model?: string | undefined;
+  /** By header name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The request's system and developer texts. */
+  readonly system?: string | undefined;
+  /** Whether it brings tools. */
+  readonly tools?: boolean | undefined;
+}
+
 /** What a harness's manifest says about its requests. */
 interface SessionQuirks {
   /** Request headers kept with each call: thread, parent, subagent marks. Lower case. */
   readonly sessionHeaders: readonly string[];
   /** Dotted paths (`*` for any key or index) that differ between requests that mean the same. */
   readonly volatileFields: readonly string[];
+  /** The first that fits a request names it; left out = none. */
+  readonly sideCalls?: readonly SideCallRule[];
   /** This client counts stream comments as life. */
   readonly keepaliveComments: boolean;
   /** This client comes back for an answer whose connection it cut itself. */
@@ -55,13 +69,15 @@ export interface SessionOptions {
 }
 
 export interface SessionStats {
-  /** Model calls recorded so far (unknown paths and health calls are not among them). */
+  /** Model calls recorded so far (unknown paths, counts of tokens and health calls are not among them). */
   readonly calls: number;
   readonly answered: number;
   readonly failed: number;
   readonly aborted: number;
   readonly late: number;
   readonly unknownPaths: number;
+  /** Requests that asked how many tokens they would be: recorded, and no model calls. */
+  readonly tokenCounts: number;
   /** Requests with a wrong key or for another rollout; they are counted, not recorded. */
   readonly refused: number;
   readonly promptTokens: number;

@@ -1,32 +1,43 @@
-/** Answers how many tokens a request would be. Not a call: the policy is not asked, and nothing is recorded. */
+/** Answers how many tokens a request would be. No model call: the policy is not asked. */
 import type { Conversation } from "../../engine/conversation/index.ts";
-import { dialects } from "./dialects/by-id.ts";
-import type { Fault, MediaStore } from "./dialects/dialect.ts";
-import { readWhole } from "./dialects/request-body.ts";
+import { sliceJson } from "../../engine/json/index.ts";
+import type { Arrival } from "./call-entry.ts";
+import type { Fault } from "./dialects/dialect.ts";
+import { brokenFault } from "./faults.ts";
+import type { Exchange } from "./http/exchange.ts";
 
-export interface CountRequest {
-  readonly dialect: "messages" | "gemini";
-  readonly body: Uint8Array;
-  readonly path: string;
-  readonly media: MediaStore;
-  /** Exact where the policy's tokenizer is known; null where it is not. */
-  count(conversation: Conversation): number | null;
+export interface TokenCount {
+  /** Why nothing is counted; null when it is. */
+  readonly fault: Fault | null;
+  /** In the client's dialect. */
+  readonly body: string;
 }
 
 /** Bytes a token has on average in texts of agents; only for policies whose tokenizer is not known. */
 const bytesPerToken = 3.5;
 
-export function countTokens(request: CountRequest): { readonly status: number; readonly body: string } {
-  const dialect = dialects[request.dialect];
-  const refused = (fault: Fault) => ({ status: fault.status, body: dialect.errorBody(fault) });
-  let decoded: ReturnType<typeof dialect.decode>;
-  try {
-    decoded = dialect.decode(readWhole(request.body, dialect.list), request.media, request.path);
-  } catch (error) {
-    if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
-    return refused({ status: 400, code: "invalid_json", type: "invalid_request_error", message: "The body is no JSON object in UTF-8." });
+/** `count`: exact where the policy's tokenizer is known; null where it is not. */
+export function countTokens({ dialect, refusal, conversation, body }: Arrival, count: (conversation: Conversation) => number | null): TokenCount {
+  if (conversation === null) {
+    const fault = refusal ?? brokenFault;
+    return { fault, body: dialect.errorBody(fault) };
   }
-  if (!decoded.ok) return refused(decoded.fault);
-  const tokens = request.count(decoded.conversation) ?? Math.ceil(request.body.length / bytesPerToken);
-  return { status: 200, body: JSON.stringify(request.dialect === "messages" ? { input_tokens: tokens } : { totalTokens: tokens }) };
+  const tokens = count(conversation) ?? Math.ceil(body.length / bytesPerToken);
+  return { fault: null, body: JSON.stringify(dialect.id === "messages" ? { input_tokens: tokens } : { totalTokens: tokens }) };
+}
+
+export function sendCount(exchange: Exchange, { fault, body }: TokenCount): void {
+  exchange.finish({ status: fault?.status ?? 200, contentType: "application/json", body });
+}
+
+/** What is asked about: clients of Gemini may wrap the request; everything else is the request itself. */
+export function countedRequest(body: Uint8Array): Uint8Array {
+  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('"generateContentRequest"')) return body;
+  try {
+    const wrapped = sliceJson(Buffer.from(body).toString()).entries().get("generateContentRequest");
+    return wrapped === undefined ? body : Buffer.from(wrapped.text);
+  } catch {
+    // What is no JSON is told so by who reads it.
+    return body;
+  }
 }

@@ -55,6 +55,21 @@ export function refusalOf(fault: Fault): { readonly ok: false; readonly failure:
   };
 }
 
+/** A bug of ours must not leave a harness hanging. */
+export function brokenFailure(error: unknown): UpstreamFailure {
+  const message = `The call broke inside the workbench: ${reasonOf(error)}.`;
+  return { kind: "server-error", status: 500, message, remedy: "Please report this.", retryable: false };
+}
+
+export function unrecordedFailure(error: unknown): UpstreamFailure {
+  const message = `The call could not be recorded: ${reasonOf(error)}.`;
+  return { kind: "server-error", status: 500, message, remedy: "Look at the data folder's disk.", retryable: false };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export const wrongKeyFault: Fault = {
   status: 401,
   code: "invalid_api_key",

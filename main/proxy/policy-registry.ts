@@ -85,7 +85,11 @@ export function createPolicyRegistry(options: PolicyRegistryOptions): PolicyRegi
   async function open(name: string): Promise<{ readonly definition: UpstreamDefinition; readonly upstream: Upstream }> {
     if (isTraining(name)) {
       const policy = await trainingPolicy(name, options.trainingFolder);
-      return { definition: definitionOfTraining(policy), upstream: await createTrainingUpstream(policy, { ...parts, adapters, saved: sampledBy }) };
+      const upstream = await createTrainingUpstream(policy, { ...parts, adapters, saved: sampledBy });
+      // What a run's sampler costs is the server's that it is rented from.
+      const { sampler } = policy.version.run;
+      const server = sampler === "embedded" ? null : (find(sampler.vllm)?.definition ?? null);
+      return { definition: definitionOfTraining(policy), upstream: server === null ? upstream : ledger.watch(upstream, server) };
     }
     const definition = await definitionOf(name);
     if (definition.kind === "scripted" && !existsSync(definition.file))

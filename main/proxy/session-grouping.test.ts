@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../engine/conversation/index.ts";
 import { createSessionGrouping, type GroupedRequest } from "./session-grouping.ts";
@@ -37,4 +38,41 @@ test("the client's name for its session comes first; a subagent is of its parent
   expect(grouping.find(request(opening, { headers: { "x-session-id": "b" } }))).toBeNull();
   grouping.keep(request(opening, { bodyNames: ["cache-1"] }), "two");
   expect(grouping.find(request([says("user", "z")], { bodyNames: ["cache-1"] }))).toBe("two");
+});
+
+test("messages that are the same objects are grouped as equal ones are", () => {
+  const turn = fc.record({
+    from: fc.nat({ max: 30 }),
+    keep: fc.nat({ max: 4 }),
+    add: fc.array(fc.constantFrom("a", "b"), { maxLength: 2 }),
+    own: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 30 }), (script) => {
+      const [same, fresh] = [createSessionGrouping<number>(), createSessionGrouping<number>()];
+      const histories: (readonly Message[])[] = [[says("system", "S")]];
+      const pool = new Map(
+        ["a", "b"].flatMap(
+          (text) =>
+            [
+              [`${text}?`, says("user", text)],
+              [`${text}!`, answers(text)],
+            ] as const,
+        ),
+      );
+      script.forEach(({ from, keep, add, own }, number) => {
+        const earlier = histories[from % histories.length] ?? [];
+        // A message may stand in several histories, and in several places of one.
+        const added = add.flatMap((text) => [own ? answers(text) : pool.get(`${text}!`), own ? says("user", text) : pool.get(`${text}?`)]);
+        const messages = [...earlier.slice(0, Math.max(1, earlier.length - keep)), ...added.filter((message) => message !== undefined)];
+        histories.push(messages);
+        const asked = request(messages);
+        const copied = { ...asked, messages: messages.map((message) => ({ ...message })) };
+        const found = same.find(asked);
+        expect(found).toBe(fresh.find(copied));
+        same.keep(asked, found ?? number);
+        fresh.keep(copied, found ?? number);
+      });
+    }),
+  );
 });

@@ -37,6 +37,7 @@ export function createSessionGrouping<Session>(): SessionGrouping<Session> {
   const byName = new Map<string, Session>();
   const byKey = new Map<string, Session>();
   const byPlace = new Map<string, Session>();
+  const placesOf = createPlaces();
   return {
     find(request) {
       const name = nameOf(request);
@@ -68,16 +69,28 @@ function nameOf({ headers, bodyNames }: GroupedRequest): string | null {
   return bodyNames[0] ?? null;
 }
 
+interface Places {
+  readonly answered: readonly string[];
+  readonly next: string;
+}
+
 /**
  * A key for each place where an answer stands in the request, and for the one where the next will: everything before it. A conversation
- * that repeats an earlier request up to there goes on from it; equal openings alone are two conversations.
+ * that repeats an earlier request up to there goes on from it; equal openings alone are two conversations. A history that grows is the
+ * same messages again, by identity too where the reader read on from it: what follows from each is known then.
  */
-function placesOf(messages: readonly Message[]): { readonly answered: readonly string[]; readonly next: string } {
-  const answered: string[] = [];
-  let key = "";
-  for (const message of messages) {
-    if (message.role === "assistant" && key !== "") answered.push(key);
-    key = hash("sha256", `${key}${JSON.stringify(message)}`, "hex");
-  }
-  return { answered, next: key };
+function createPlaces(): (messages: readonly Message[]) => Places {
+  const known = new WeakMap<Message, { readonly before: string; readonly after: string }>();
+  return (messages) => {
+    const answered: string[] = [];
+    let key = "";
+    for (const message of messages) {
+      if (message.role === "assistant" && key !== "") answered.push(key);
+      const step = known.get(message);
+      const after = step?.before === key ? step.after : hash("sha256", `${key}${JSON.stringify(message)}`, "hex");
+      if (step?.before !== key) known.set(message, { before: key, after });
+      key = after;
+    }
+    return { answered, next: key };
+  };
 }

@@ -8,6 +8,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface StatsKeeper {
   recorded(call: CallRecord, ending: Ending, secretSeen: boolean): void;
+  counted(): void;
   refused(): void;
   read(): SessionStats;
 }
@@ -20,6 +21,7 @@ export function createStats(): StatsKeeper {
     aborted: 0,
     late: 0,
     unknownPaths: 0,
+    tokenCounts: 0,
     refused: 0,
     promptTokens: 0,
     completionTokens: 0,
@@ -57,6 +59,9 @@ export function createStats(): StatsKeeper {
         stats.lastFailure = { kind, message };
         stats.contextOverflow ||= kind === "context-overflow";
       }
+    },
+    counted() {
+      stats.tokenCounts += 1;
     },
     refused() {
       stats.refused += 1;

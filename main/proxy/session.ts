@@ -2,26 +2,25 @@
  * One rollout attempt at the proxy: carries out what the call machine commands. Owns the calls that live, their timers and their
  * upstream requests; everything that must be durable is in the store before a byte of it leaves.
  */
-import type { Answer, Conversation } from "../../engine/conversation/index.ts";
-import { createPlacementIndex, type PlacementIndex } from "../../engine/graph/index.ts";
+import type { Conversation } from "../../engine/conversation/index.ts";
 import type { Store } from "../store/index.ts";
 import { askPolicy } from "./ask-policy.ts";
 import type { Arrival, CallEntry } from "./call-entry.ts";
-import type { CallMark, Ending, MachineCommand, MachineEvent, MachineTimer } from "./call-events.ts";
+import type { Ending, MachineCommand, MachineEvent, MachineTimer } from "./call-events.ts";
 import { type CallMachine, createCallMachine, defaultMachineSettings } from "./call-machine.ts";
-import { buildRecord } from "./call-record.ts";
+import { createCallRecorder } from "./call-recorder.ts";
+import { answerContext, answerOf, replyBody, restOfStream, wholeStream } from "./call-reply.ts";
 import type { Clock, PolicyWaitListener, SessionOptions, SessionStats } from "./contract.ts";
+import { countTokens, sendCount, type TokenCount } from "./count-tokens.ts";
 import type { SaidPiece } from "./dialects/answer-writer.ts";
-import type { AnswerContext } from "./dialects/dialect.ts";
-import { brokenFault, faultOfEnding, refusalOf } from "./faults.ts";
+import { brokenFailure, brokenFault, faultOfEnding, faultOfFailure, refusalOf, unrecordedFailure } from "./faults.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createPolicyWait } from "./policy-wait.ts";
 import { defaultRetryBudget } from "./retry-policy.ts";
 import { createSaidStream, type SaidStream } from "./said-stream.ts";
-import { createStats } from "./session-stats.ts";
+import { sideOf } from "./side-calls.ts";
 import type { TokenIn } from "./token-in.ts";
 import { showPlainMessage, showPlainTools } from "./tool-names.ts";
-import type { UpstreamResult } from "./upstreams/upstream.ts";
 
 export interface SessionCoreOptions extends SessionOptions {
   readonly store: Store;
@@ -34,8 +33,10 @@ export interface SessionCore {
   /** A request that was read; its reply goes to the exchange when it is there. */
   accept(arrival: Arrival, exchange: Exchange): void;
   refuse(): void;
+  /** A request that asks how many tokens it would be. */
+  count(arrival: Arrival, exchange: Exchange): void;
   /** Tokens of the prompt that a request would become; null when the policy's tokenizer is not known, or it refuses the request. */
-  count(conversation: Conversation): number | null;
+  tokensOf(conversation: Conversation): number | null;
   stats(): SessionStats;
   onPolicyWait(listener: PolicyWaitListener): void;
   endAgentPhase(): void;
@@ -59,16 +60,16 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     retry: defaultRetryBudget,
     random: Math.random,
   });
-  const stats = createStats();
+  const recorder = createCallRecorder({ store, clock, rolloutId, attempt, sessionHeaders: quirks.sessionHeaders });
   const policyWait = createPolicyWait(clock, options.upstream.reportsQueue === true);
   const entries = new Map<number, CallEntry>();
+  /** Of all calls, by the machine's number. */
+  const ids: string[] = [];
   const listeners = new Map<number, Listener>();
   const queue: MachineEvent[] = [];
-  let placements: PlacementIndex | null = null;
   let running = false;
   let ended = false;
   let closed = false;
-  const writing = new Set<Promise<void>>();
 
   function dispatch(event: MachineEvent): void {
     if (closed) return;
@@ -123,7 +124,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
         send(command.connection, command.call, command.ending);
         return;
       case "mark":
-        mark(command.call, command.mark);
+        recorder.mark(ids[command.call] ?? "", command.mark);
         return;
       case "forget":
         for (const cancel of entries.get(command.call)?.timers ?? []) cancel();
@@ -134,18 +135,16 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     }
   }
 
-  function callId(index: number): string {
-    return `${rolloutId}-${attempt}-${index}`;
-  }
-
-  function begin(index: number, connection: number): void {
+  function begin(number: number, connection: number): void {
     const arrival = listeners.get(connection)?.arrival;
     if (arrival === undefined) return;
-    const id = callId(index);
-    entries.set(index, {
+    const place = recorder.place();
+    ids[number] = place.id;
+    entries.set(number, {
       ...arrival,
-      index,
-      id,
+      ...place,
+      number,
+      side: sideOf(arrival, quirks.sideCalls ?? []),
       notes: [...arrival.notes],
       abort: new AbortController(),
       timers: [],
@@ -154,7 +153,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       exchange: null,
       rendered: null,
       remembered: false,
-      said: saidStreamOf(connection, id),
+      said: saidStreamOf(connection, place.id),
     });
   }
 
@@ -163,7 +162,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     const listener = listeners.get(connection);
     if (listener === undefined || !listener.arrival.reply.stream || tokenIn !== null || options.secrets.length > 0) return null;
     const { exchange, arrival } = listener;
-    const context: AnswerContext = { callId: call, reply: arrival.reply, createdAt: Math.floor(arrival.startedAt / 1000) };
+    const context = answerContext(call, arrival, arrival.reply);
     const journal = (piece: SaidPiece): void => {
       store.appendEvent({ at: clock.now(), experimentId: null, rolloutId, type: "call.said", payload: JSON.stringify({ call, ...piece }) });
     };
@@ -188,7 +187,8 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
         dispatch({ type: "upstream-ended", call: index, ticket, result, hold: false });
       },
       (error: unknown) => {
-        if (!entry.abort.signal.aborted) dispatch({ type: "upstream-ended", call: index, ticket, result: brokenResult(error), hold: false });
+        if (!entry.abort.signal.aborted)
+          dispatch({ type: "upstream-ended", call: index, ticket, result: { ok: false, failure: brokenFailure(error) }, hold: false });
       },
     );
   }
@@ -197,69 +197,22 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     policyWait.over(command.call);
     const entry = entries.get(command.call);
     if (entry === undefined) return;
-    const answer = answerOf(command.ending);
-    const fault = faultOfEnding(command.ending);
+    const { ending, aborted, replays, retries } = command;
     try {
       const { said } = entry;
-      const bytes = said?.hasBegun() === true ? Buffer.from(wholeOf(said, command.ending)) : render(entry, command.ending, entry.reply.stream);
+      const bytes = said?.hasBegun() === true ? Buffer.from(wholeStream(said, ending)) : replyBody(entry, ending, entry.reply);
       entry.rendered = { stream: entry.reply.stream, bytes };
-      const tokens = answer?.tokens;
-      if (tokens !== undefined) placements ??= createPlacementIndex();
-      const placement = tokens === undefined || placements === null ? null : placements.placeCall({ callId: entry.id, ...tokens });
-      const built = buildRecord(
-        {
-          entry,
-          ending: command.ending,
-          aborted: command.aborted,
-          replays: command.replays,
-          retries: command.retries,
-          endedAt: clock.now(),
-          fault,
-          placement,
-        },
-        { rolloutId, attempt, blobs: store.blobs, redactHeaders: store.redactor.headers, sessionHeaders: quirks.sessionHeaders },
-      );
-      stats.recorded(built.call, command.ending, built.secretSeen);
-      const written = store.recordCallDurably(built.call, built.node, entry.attachments).then(
-        () => {
-          for (const note of entry.notes.splice(0)) noteCall(entry, note);
-          dispatch({ type: "recorded", call: command.call });
-        },
+      recorder.record({ entry, ending, aborted, replays, retries, fault: faultOfEnding(ending) }).then(
+        () => dispatch({ type: "recorded", call: command.call }),
         (error: unknown) => recordFailed(command.call, error),
       );
-      writing.add(written);
-      written.finally(() => writing.delete(written));
     } catch (error) {
       recordFailed(command.call, error);
     }
   }
 
   function recordFailed(call: number, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    dispatch({
-      type: "record-failed",
-      call,
-      failure: {
-        kind: "server-error",
-        status: 500,
-        message: `The call could not be recorded: ${message}.`,
-        remedy: "Look at the data folder's disk.",
-        retryable: false,
-      },
-    });
-  }
-
-  function noteCall(entry: CallEntry, note: string): void {
-    const payload = JSON.stringify({ call: entry.id, note });
-    store.appendEvent({ at: clock.now(), experimentId: null, rolloutId, type: "call.note", payload });
-  }
-
-  function render(entry: CallEntry, ending: Ending, stream: boolean): Uint8Array {
-    const answer = answerOf(ending);
-    const context: AnswerContext = { callId: entry.id, reply: entry.reply, createdAt: Math.floor(entry.startedAt / 1000) };
-    if (answer !== null) return Buffer.from(stream ? entry.dialect.answerStream(answer, context) : entry.dialect.answerBody(answer, context));
-    const fault = faultOfEnding(ending);
-    return Buffer.from(fault === null ? "" : entry.dialect.errorBody(fault));
+    dispatch({ type: "record-failed", call, failure: unrecordedFailure(error) });
   }
 
   function send(connection: number, index: number, ending: Ending): void {
@@ -268,7 +221,7 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     if (listener === undefined || entry === undefined) return;
     const { exchange, arrival } = listener;
     if (entry.said?.hasBegun() === true && entry.said.connection === connection) {
-      exchange.finish({ status: 200, contentType: "text/event-stream", body: restOf(entry.said, ending) });
+      exchange.finish({ status: 200, contentType: "text/event-stream", body: restOfStream(entry.said, ending) });
       return;
     }
     const answer = answerOf(ending);
@@ -276,21 +229,33 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
     if (answer !== null) {
       if (entry.conversation !== null && !entry.remembered) tokenIn?.remember(entry.id, showPlainTools(entry.conversation), showPlainMessage(answer));
       entry.remembered = true;
-      const asked = { ...entry, reply: arrival.reply };
-      const body = entry.rendered?.stream === stream ? entry.rendered.bytes : render(asked, ending, stream);
+      const body = entry.rendered?.stream === stream ? entry.rendered.bytes : replyBody(entry, ending, arrival.reply);
       exchange.finish({ status: 200, contentType: stream ? "text/event-stream" : "application/json", body });
       return;
     }
     const fault = faultOfEnding(ending);
     if (fault === null) return;
-    const context: AnswerContext = { callId: entry.id, reply: entry.reply, createdAt: Math.floor(entry.startedAt / 1000) };
+    const context = answerContext(entry.id, entry, entry.reply);
     const retryAfter = fault.retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(fault.retryAfterSeconds) } };
     if (exchange.isOpen()) exchange.finish({ status: 200, contentType: "text/event-stream", body: entry.dialect.errorStream(fault, context) });
     else exchange.finish({ status: fault.status, contentType: "application/json", body: entry.dialect.errorBody(fault), ...retryAfter });
   }
 
-  function mark(index: number, change: CallMark): void {
-    store.updateCall(callId(index), change);
+  function tokensOf(conversation: Conversation): number | null {
+    const prepared = tokenIn?.prepare(showPlainTools(conversation), clock.now());
+    return prepared?.ok === true ? prepared.prompt.ids.length : null;
+  }
+
+  /** Recorded before it is sent, like every answer. */
+  async function recordedCount(arrival: Arrival, counted: TokenCount): Promise<TokenCount> {
+    if (closed) return counted;
+    try {
+      await recorder.recordCount(arrival, counted, ended);
+      return counted;
+    } catch (error) {
+      const fault = faultOfFailure(unrecordedFailure(error));
+      return { fault, body: arrival.dialect.errorBody(fault) };
+    }
   }
 
   return {
@@ -314,12 +279,12 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       const instead = arrival.refusal === null ? {} : { instead: refusalOf(arrival.refusal) };
       dispatch({ type: "arrived", connection: exchange.id, key: arrival.requestKey, alive, hold: false, ...instead });
     },
-    refuse: () => stats.refused(),
-    count(conversation) {
-      const prepared = tokenIn?.prepare(showPlainTools(conversation), clock.now());
-      return prepared?.ok === true ? prepared.prompt.ids.length : null;
+    refuse: () => recorder.refused(),
+    count(arrival, exchange) {
+      recordedCount(arrival, countTokens(arrival, tokensOf)).then((counted) => sendCount(exchange, counted));
     },
-    stats: () => stats.read(),
+    tokensOf,
+    stats: () => recorder.stats(),
     onPolicyWait: (listener) => policyWait.listen(listener),
     endAgentPhase() {
       if (ended) return;
@@ -331,40 +296,8 @@ export function createSessionCore(options: SessionCoreOptions): SessionCore {
       dispatch({ type: "agent-phase-begun" });
     },
     async close() {
-      await Promise.all(writing);
+      await recorder.settled();
       closed = true;
-    },
-  };
-}
-
-/** Of a stream that has begun. A client that left got what had gone out, and no more. */
-function wholeOf(said: SaidStream, ending: Ending): string {
-  const hasLeft = ending.kind === "cancelled" && ending.reason === "client-gone";
-  return said.sent() + (hasLeft ? "" : restOf(said, ending));
-}
-
-function restOf(said: SaidStream, ending: Ending): string {
-  const answer = answerOf(ending);
-  if (answer !== null) return said.finish(answer);
-  const fault = faultOfEnding(ending);
-  return fault === null ? "" : said.fail(fault);
-}
-
-function answerOf(ending: Ending): Answer | null {
-  return ending.kind === "result" && ending.result.ok ? ending.result.answer : null;
-}
-
-/** A bug of ours must not leave a harness hanging. */
-function brokenResult(error: unknown): UpstreamResult {
-  const message = error instanceof Error ? error.message : String(error);
-  return {
-    ok: false,
-    failure: {
-      kind: "server-error",
-      status: 500,
-      message: `The call broke inside the workbench: ${message}.`,
-      remedy: "Please report this.",
-      retryable: false,
     },
   };
 }

@@ -1,23 +1,20 @@
 /** The proxy's doors: one on loopback for all sessions, one unix socket a session. Finds the session of a request and checks its key. */
 
-import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { join } from "node:path";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { WorkbenchError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
 import { createAttachCore } from "./attach-core.ts";
 import { rolloutKeyName } from "./call-record.ts";
 import { systemClock } from "./clock.ts";
 import type { Clock, ProxyDoor, ProxySession, Proxy as RecordingProxy, SessionOptions } from "./contract.ts";
-import { countTokens } from "./count-tokens.ts";
+import { countedRequest } from "./count-tokens.ts";
 import { dialects } from "./dialects/by-id.ts";
-import type { Dialect, Fault, MediaStore } from "./dialects/dialect.ts";
+import type { Fault, MediaStore } from "./dialects/dialect.ts";
 import { brokenFault, noRouteFault, otherRouteFault, wrongKeyFault } from "./faults.ts";
+import { openPort, openSocket } from "./http/door.ts";
 import { createExchange, type Exchange } from "./http/exchange.ts";
 import { readBody } from "./http/read-body.ts";
-import { credentialOf, errorDialectOf, type Route, readRoute } from "./http/routes.ts";
+import { credentialOf, errorDialectOf, readRoute } from "./http/routes.ts";
 import { isRolloutKey, isSameKey, newRolloutKey } from "./keys.ts";
 import { openTokenIn } from "./open-token-in.ts";
 import { createRequestReader, type RequestReader } from "./request-reader.ts";
@@ -38,9 +35,6 @@ interface OpenSession {
   readonly core: Pick<SessionCore, "accept" | "refuse" | "count" | "endAgentPhase" | "close">;
 }
 
-/** Longest path of a unix socket that every system takes, less a margin. */
-const socketPathLimit = 100;
-
 /** Opens the proxy's door on loopback. */
 export async function startProxy(options: ProxyOptions): Promise<RecordingProxy> {
   const { store } = options;
@@ -52,7 +46,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
   async function serve(request: IncomingMessage, response: ServerResponse, serves: (session: OpenSession) => boolean): Promise<void> {
     const exchange = createExchange(request, response);
     const route = readRoute(exchange.method, exchange.url);
-    const errorForm = dialects[errorDialectOf(exchange.url)];
+    const errorForm = dialects[errorDialectOf(exchange.url, exchange.headers)];
     const refuse = (fault: Fault): void => {
       request.resume();
       exchange.finish({ status: fault.status, contentType: "application/json", body: errorForm.errorBody(fault) });
@@ -69,50 +63,52 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
     if (route.kind === "health") return answerHealth(exchange);
     if (route.kind === "models") return answerModels(exchange, session);
     const startedAt = clock.now();
-    const body = await readBody(request);
-    if (!body.ok && body.fault === null) return;
-    if (!body.ok && body.unread) exchange.closeAfterwards();
-    if (route.kind === "count") {
-      const bytes = body.ok ? body.bytes : new Uint8Array(0);
-      const counted = countTokens({ dialect: route.dialect, body: bytes, path: exchange.url, media, count: session.core.count });
-      return exchange.finish({ ...counted, contentType: "application/json" });
+    const body = await readBody(request, clock);
+    if (!body.ok && "left" in body) {
+      // No request: it never came whole. Nothing is recorded; it is told so, in case somebody still reads.
+      exchange.closeAfterwards();
+      if (body.fault !== null) refuse(body.fault);
+      return;
     }
-    session.core.accept(
-      session.reader.read({
-        method: exchange.method,
-        path: withoutKey(exchange.url),
-        headers: exchange.headers,
-        startedAt,
-        body: body.ok ? body.bytes : new Uint8Array(0),
-        dialect: dialectOf(route, errorForm),
-        unknownPath: route.kind === "unknown",
-        fault: body.ok ? null : body.fault,
-      }),
-      exchange,
-    );
+    if (!body.ok && body.unread) exchange.closeAfterwards();
+    const bytes = body.ok ? body.bytes : new Uint8Array(0);
+    const isCount = route.kind === "count";
+    const read = session.reader.read({
+      method: exchange.method,
+      path: withoutKey(exchange.url),
+      headers: exchange.headers,
+      startedAt,
+      body: isCount ? countedRequest(bytes) : bytes,
+      dialect: "dialect" in route ? dialects[route.dialect] : errorForm,
+      unknownPath: route.kind === "unknown",
+      fault: body.ok ? null : body.fault,
+    });
+    const arrival = isCount ? { ...read, body: bytes } : read;
+    if (isCount) session.core.count(arrival, exchange);
+    else session.core.accept(arrival, exchange);
   }
 
   function listener(serves: (session: OpenSession) => boolean) {
     return (request: IncomingMessage, response: ServerResponse): void => {
       serve(request, response, serves).catch((error: unknown) => {
         console.error("proxy:", error);
-        if (response.headersSent) response.destroy();
-        else response.writeHead(500, { "content-type": "application/json" }).end(dialects[errorDialectOf(request.url ?? "")].errorBody(brokenFault));
+        if (response.headersSent) {
+          response.destroy();
+          return;
+        }
+        const body = dialects[errorDialectOf(request.url ?? "", request.headers)].errorBody(brokenFault);
+        response.writeHead(500, { "content-type": "application/json" }).end(body);
       });
     };
   }
 
-  const server = prepareServer(
-    createServer(
-      { maxHeaderSize: 65_536 },
-      listener(() => true),
-    ),
+  const port = await openPort(
+    options.port ?? 0,
+    listener(() => true),
   );
-  await listen(server, { host: "127.0.0.1", port: options.port ?? 0 });
-  const { port } = server.address() as AddressInfo;
 
   return {
-    address: `127.0.0.1:${port}`,
+    address: port.address,
     async openSession(session) {
       const { rolloutId } = session;
       if (!/^[A-Za-z0-9._-]+$/.test(rolloutId))
@@ -183,7 +179,7 @@ export async function startProxy(options: ProxyOptions): Promise<RecordingProxy>
       const open = [...sessions.values()];
       sessions.clear();
       for (const session of open) session.core.endAgentPhase();
-      await closeServer(server);
+      await port.close();
       for (const session of open) await session.core.close();
     },
   };
@@ -202,10 +198,6 @@ function withoutKey(url: string): string {
   return url.replace(/([?&]key=)[^&]*/, "$1redacted");
 }
 
-function dialectOf(route: Route, errorForm: Dialect): Dialect {
-  return route.kind === "model" ? dialects[route.dialect] : errorForm;
-}
-
 function answerHealth(exchange: Exchange): void {
   exchange.finish({ status: 200, contentType: "application/json", body: exchange.method === "HEAD" ? "" : '{"status":"ok"}' });
 }
@@ -214,58 +206,6 @@ function answerHealth(exchange: Exchange): void {
 function answerModels(exchange: Exchange, session: OpenSession): void {
   const data = [{ id: session.options.upstream.id, object: "model", created: 0, owned_by: "openforge" }];
   exchange.finish({ status: 200, contentType: "application/json", body: JSON.stringify({ object: "list", data, models: [] }) });
-}
-
-async function openSocket(folder: string, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Promise<ProxyDoor> {
-  const path = join(folder, `${randomBytes(4).toString("hex")}.sock`);
-  if (Buffer.byteLength(path) >= socketPathLimit)
-    throw new WorkbenchError(
-      "unavailable",
-      `The folder for sockets has too long a path: ${folder}.`,
-      "Set XDG_RUNTIME_DIR or TMPDIR to a folder with a short path.",
-    );
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  const server = prepareServer(createServer({ maxHeaderSize: 65_536 }, onRequest));
-  await listen(server, { path, readableAll: true, writableAll: true });
-  return {
-    path,
-    async close() {
-      await closeServer(server);
-      rmSync(path, { force: true });
-    },
-  };
-}
-
-function prepareServer(server: Server): Server {
-  // Idle limits are the client's own; a call may take as long as its budget.
-  server.requestTimeout = 0;
-  server.headersTimeout = 60_000;
-  server.keepAliveTimeout = 120_000;
-  server.on("upgrade", (_, socket: Socket) => socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
-  server.on("connect", (_, socket: Socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"));
-  server.on("clientError", (_, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-  });
-  return server;
-}
-
-function listen(server: Server, where: { host: string; port: number } | { path: string; readableAll: boolean; writableAll: boolean }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(where, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/** Replies that are on their way get a moment; then every connection is closed. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), 250).unref();
-  });
 }
 
 function proxySession(open: OpenSession, core: SessionCore, door: ProxyDoor | null, forget: () => void): ProxySession {

@@ -1,7 +1,7 @@
 /** What an attempt needs before its sandbox is made, and the time that each of its phases may take. */
 import { WorkbenchError } from "../errors.ts";
 import type { HarnessManifest, HarnessRegistry } from "../harnesses/index.ts";
-import type { ProxySession, Proxy as RecordingProxy, Upstream } from "../proxy/index.ts";
+import type { ProxySession, Proxy as RecordingProxy, SessionOptions, Upstream } from "../proxy/index.ts";
 import type { EgressConnection, HarnessMount, SandboxProvider } from "../sandboxes/index.ts";
 import type { RolloutRecord, Store, TokenMode } from "../store/index.ts";
 import { checkTask, type Healthcheck, runsOf, setupLimitMs, type Task, type TaskPart, type TaskStep } from "../tasks/index.ts";
@@ -87,7 +87,7 @@ export async function prepare(options: AttemptOptions, signal: AbortSignal, open
     attempt,
     upstream,
     tokenMode: options.tokenMode ?? usualTokenMode(upstream),
-    quirks: { sessionHeaders: manifest.session.headers.map((name) => name.toLowerCase()), ...quirksOf(manifest) },
+    quirks: quirksOf(manifest),
     secrets: secretsOf(task, options.env),
     maxTokens: manifest.limits.maxTokens,
     labels: { task: task.name, harness: manifest.id },
@@ -179,9 +179,10 @@ async function unchangedTask(rollout: RolloutRecord): Promise<Task> {
   throw new WorkbenchError("task", `The task package ${rollout.taskPath} ${what}.`, "Start a new experiment.");
 }
 
-function quirksOf({ quirks }: HarnessManifest): Pick<HarnessManifest["quirks"], "volatileFields" | "keepaliveComments" | "returnsForAnswer"> {
+function quirksOf({ session, quirks }: HarnessManifest): SessionOptions["quirks"] {
   const { volatileFields, keepaliveComments, returnsForAnswer } = quirks;
-  return { volatileFields, keepaliveComments, returnsForAnswer };
+  const sessionHeaders = session.headers.map((name) => name.toLowerCase());
+  return { sessionHeaders, sideCalls: session.sideCalls, volatileFields, keepaliveComments, returnsForAnswer };
 }
 
 function secretsOf(task: Task, env: AttemptOptions["env"]): readonly { name: string; value: string }[] {

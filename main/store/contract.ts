@@ -105,7 +105,8 @@ export interface GradeRecord {
 /** What may change on a rollout; fields left out stay. */
 export type RolloutUpdate = Partial<Omit<RolloutRecord, "id" | "experimentId" | "createdAt">>;
 
-export type CallStatus = "ok" | "error" | "aborted" | "partial" | "not-found";
+/** `not-found` and `counted` (how many tokens a request would be) were answered by the proxy itself: they are no model calls. */
+export type CallStatus = "ok" | "error" | "aborted" | "partial" | "not-found" | "counted";
 export type TokenMode = "as-sampled" | "as-template" | "text-in";
 
 /** One model request and its answer. Appended once, when the answer is known and before it is released to the client. */
@@ -154,6 +155,8 @@ export interface CallRecord {
   readonly unparsedToolCall: boolean;
   /** Why the assembled prompt left the recorded chain, when it did (compaction, edited turn, tools changed …). */
   readonly breakCause: string | null;
+  /** What the harness made it for beside its main loop (`title` …), by its manifest or its own word; null = its main loop. */
+  readonly side: string | null;
   /** Session headers that the harness's manifest names (thread id, subagent …). */
   readonly session: Readonly<Record<string, string>>;
   /** One clear sentence when status is not ok. */
@@ -287,7 +290,7 @@ export interface Store {
 
   /**
    * One transaction: the call, its node when there are tokens, references to its bodies and to `attachments` (images and files
-   * stored apart), the rollout's counts (calls, tokens: added here, set by `updateRollout`) and a `call.recorded` event.
+   * stored apart), the rollout's counts (model calls, tokens: added here, set by `updateRollout`) and a `call.recorded` event.
    */
   recordCall(call: CallRecord, node: NodeRecord | null, attachments?: readonly BlobHash[]): void;
   /** The same, committed together with the other calls of this turn of the event loop: what the proxy uses. Durable when it resolves. */

@@ -44,6 +44,7 @@ describe("migrations", () => {
       ]);
       const calls = store.callsOf("first");
       expect(calls).toMatchObject([{ index: 0 }, { index: 1, replays: 1, session: { thread: "t1" }, finishReason: "tool-calls" }]);
+      expect(calls.map(({ side }) => side)).toEqual([version >= "version-4" ? "title" : null, null]);
       const bodies = calls.map((call) => Buffer.from(store.blobs.get(call.requestBody) ?? []).toString());
       expect(bodies[0]).toContain("the key is [redacted:upstream-key]");
       expect(bodies[1]).toContain("still in the journal");

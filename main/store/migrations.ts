@@ -203,4 +203,7 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX grade_of_rollout ON grade (rollout);
   `,
+  `
+  ALTER TABLE call ADD COLUMN side TEXT;
+  `,
 ];

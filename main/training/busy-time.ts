@@ -1,6 +1,6 @@
 /** Where wall time went: how long each part was busy (parts overlap), and how long none was. */
 import type { SecondsView } from "../api/training-views.ts";
-import type { RolloutRecord, Store } from "../store/index.ts";
+import { isModelCall, type RolloutRecord, type Store } from "../store/index.ts";
 
 /** Unix milliseconds, from ≤ to. */
 export interface Span {
@@ -61,7 +61,10 @@ function covered({ from, to }: Span, spans: readonly Span[]): number {
 
 /** A rollout's time with the policy, and the rest of it: its sandbox, its harness and its verifier. */
 export function rolloutSpans(store: Store, rollout: RolloutRecord): Pick<BusySpans, "sampling" | "sandbox"> {
-  const sampling = store.callsOf(rollout.id).map(({ startedAt, endedAt }) => ({ from: startedAt, to: endedAt }));
+  const sampling = store
+    .callsOf(rollout.id)
+    .filter(isModelCall)
+    .map(({ startedAt, endedAt }) => ({ from: startedAt, to: endedAt }));
   if (rollout.startedAt === null) return { sampling, sandbox: [] };
   const sandbox: Span[] = [];
   let from = rollout.startedAt;

@@ -26,7 +26,7 @@ export function renderedRows(
   const history = builder.history();
   const now = new Date(0);
   const rows: { ids: number[]; mask: number[] }[] = [];
-  for (const call of store.callsOf(rolloutId).filter(isDelivered)) {
+  for (const call of store.callsOf(rolloutId).filter((each) => each.side === null && isDelivered(each))) {
     const { conversation, answer } = readCall(store, call);
     if (conversation === null || answer === null) continue;
     const correction = corrections.get(call.id);

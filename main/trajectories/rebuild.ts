@@ -1,6 +1,6 @@
 import { type BreakCause, breakCauses, type Exclusion, type GraphCall, type Reconstruction, reconstruct } from "../../engine/graph/index.ts";
 import type { Tokenizer } from "../../engine/tokenizers/index.ts";
-import type { CallRecord, Store } from "../store/index.ts";
+import { type CallRecord, isModelCall, type Store } from "../store/index.ts";
 import { callKeys } from "./call-keys.ts";
 import type { Trajectories, TrajectoryTotals } from "./contract.ts";
 
@@ -32,7 +32,7 @@ export function rebuildTrajectories(store: Store, rolloutId: string, options: Re
     chainOfCall: rebuilt.chainOfCall,
     trainable: rebuilt.trainable,
     reason: rebuilt.reason,
-    calls: calls.filter((call) => call.status !== "not-found").length,
+    calls: calls.filter(isModelCall).length,
     promptTokens: calls.reduce((sum, call) => sum + call.promptTokens, 0),
     completionTokens: calls.reduce((sum, call) => sum + call.completionTokens, 0),
     trainedTokens: rebuilt.counts.trained,
@@ -76,7 +76,8 @@ function withKeys(store: Store, call: CallRecord): GraphCall {
 function exclusionOf(call: CallRecord): Exclusion | null {
   if (call.quarantined !== null) return "quarantined";
   if (call.late) return "late";
-  return (call.aborted && call.replays === 0) || call.status === "partial" ? "undelivered" : null;
+  if ((call.aborted && call.replays === 0) || call.status === "partial") return "undelivered";
+  return call.side === null ? null : "side";
 }
 
 /**

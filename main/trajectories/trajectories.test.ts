@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPlacementIndex, type PlacementIndex } from "../../engine/graph/index.ts";
 import { loadTokenizer } from "../../engine/tokenizers/index.ts";
 import { type CallRecord, openStore, type Store } from "../store/index.ts";
-import { rebuildTrajectories, tokenSpans, trajectoryTotals } from "./index.ts";
+import { readTranscript, rebuildTrajectories, tokenSpans, trajectoryTotals } from "./index.ts";
 
 const folder = "tests/fixtures/tokenizers/chatml-bpe";
 const tokenizer = loadTokenizer(readFileSync(`${folder}/tokenizer.json`, "utf8"), readFileSync(`${folder}/tokenizer_config.json`, "utf8"));
@@ -50,7 +50,7 @@ function record(index: number, { request = {}, response = {}, tokens, change = {
     ...{ requestHeaders: {}, requestBody: put(request), responseBody: put(response), upstreamRequestBody: null, upstreamResponseBody: null },
     ...{ requestKey: id, model: "m", stream: false, capture: tokens === undefined ? "text-only" : "ids+logprobs", tokenMode: "text-in" },
     ...{ policyVersion: null, finishReason: "stop", promptTokens: tokens?.prompt.length ?? 7, completionTokens: tokens?.sampled.length ?? 2 },
-    ...{ unparsedToolCall: false, breakCause: null, session: {}, error: null, ...change },
+    ...{ unparsedToolCall: false, breakCause: null, side: null, session: {}, error: null, ...change },
   };
   if (tokens === undefined) {
     store.recordCall(call, null);
@@ -106,6 +106,20 @@ test("aborted, quarantined and late calls take no part; an answer given again do
   const trajectories = rebuildTrajectories(store, "r");
   expect(trajectories.chains.map((chain) => chain.calls)).toEqual([[3]]);
   expect(trajectories.excluded).toEqual({ undelivered: 1, quarantined: 1, late: 1 });
+});
+
+test("a side call has its own chain that is not trained; a count of tokens is no call at all", () => {
+  record(0, { tokens: { prompt: [9], sampled: [8] }, change: { side: "title" } });
+  record(1, { change: { status: "counted", capture: "nothing", promptTokens: 0, completionTokens: 0 } });
+  record(2, { tokens: { prompt: [1], sampled: [2] } });
+  const trajectories = rebuildTrajectories(store, "r");
+  expect(trajectories.chains).toMatchObject([
+    { calls: [0], trained: 0, breakCause: "side" },
+    { calls: [2], trained: 1, breakCause: null },
+  ]);
+  expect(trajectories).toMatchObject({ calls: 2, trainable: true, excluded: { side: 1 }, promptTokens: 2, completionTokens: 2 });
+  expect(store.rollout("r")).toMatchObject({ calls: 2 });
+  expect(readTranscript(store, "r", trajectories).map(({ call }) => call.index)).toEqual([0, 2]);
 });
 
 test("an attempt is rebuilt by itself, and a rollout without calls says so", () => {

@@ -4,7 +4,7 @@
  */
 import type { Answer, Message, ToolDefinition } from "../../engine/conversation/index.ts";
 import { readCall } from "../proxy/index.ts";
-import type { CallRecord, Store } from "../store/index.ts";
+import { type CallRecord, isModelCall, type Store } from "../store/index.ts";
 import type { Trajectories } from "./contract.ts";
 
 type ToolMessage = Extract<Message, { role: "tool" }>;
@@ -25,11 +25,11 @@ export interface TranscriptCall {
   readonly results: readonly (ToolMessage | null)[];
 }
 
-/** The calls of a rollout's last attempt, by index. Reads every body once. */
+/** The model calls of a rollout's last attempt, by index. Reads every body once. */
 export function readTranscript(store: Store, rolloutId: string, trajectories: Trajectories): readonly TranscriptCall[] {
   const parents = parentsOf(trajectories);
   const read = new Map<number, TranscriptCall>();
-  for (const call of store.callsOf(rolloutId)) {
+  for (const call of store.callsOf(rolloutId).filter(isModelCall)) {
     const { conversation, answer } = readCall(store, call);
     const messages = conversation?.messages ?? [];
     const chain = trajectories.chainOfCall.get(call.index) ?? null;

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linearKinds } from "../../engine/models/index.ts";
 import { importGguf, publishedFolder } from "../../main/models/index.ts";
-import { createPolicyRegistry, type PolicyRegistry, type Upstream } from "../../main/proxy/index.ts";
+import { createPolicyRegistry, type PolicyInput, type PolicyRegistry, type Upstream } from "../../main/proxy/index.ts";
 import { createSamplerPool } from "../../main/sampler/index.ts";
 import { openEmbeddedTrainer, type TrainerSettings } from "../../main/training/index.ts";
 import { layProxyBed, type OpenBed, type ProxyBed } from "../stand-ins/proxy-bed.ts";
@@ -119,10 +119,10 @@ test("a run's temperature holds whatever a harness asks for, and the record says
 });
 
 describe("a run that a vLLM server samples for", () => {
-  async function vllm(options: Partial<VllmOptions>): Promise<VllmServer> {
+  async function vllm(options: Partial<VllmOptions>, costs: Partial<PolicyInput> = {}): Promise<VllmServer> {
     const server = await startVllmServer({ template: "chatml-stable", seed: 5, ...options });
     servers.push(server);
-    await policies.add({ id: "box", url: server.url, kind: "vllm", replace: true });
+    await policies.add({ id: "box", url: server.url, kind: "vllm", replace: true, ...costs });
     return server;
   }
 
@@ -144,6 +144,22 @@ describe("a run that a vLLM server samples for", () => {
     await next.close();
     await policies.close();
     expect(server.adapters.size).toBe(0);
+  });
+
+  test("costs what the server costs: every step counts for it, and its limit holds for the run", async () => {
+    await vllm({ takesAdapters: true }, { prices: { input: 1e6, output: 1e6 }, spendingLimit: 5 });
+    writeFileSync(join(runs, "lora", "run.json"), JSON.stringify({ baseModel: model, kind: "adapter", sampler: { vllm: "box" }, temperature: 1 }));
+    const spending = () => policies.list().find(({ definition }) => definition.id === "box")?.spending;
+    const [one, two] = [await policies.resolve("training:lora@1"), await policies.resolve("training:lora@2")];
+    const [first, second] = [await bed.open(one), await bed.open(two)];
+    await ask(first, "how many boats?");
+    const [call] = bed.store.callsOf(first.rolloutId);
+    expect(spending()).toMatchObject({ calls: 1, promptTokens: call?.promptTokens, completionTokens: call?.completionTokens, limit: 5 });
+    expect(spending()?.cost).toBeGreaterThan(5);
+    const refused = await second.chat({ model: "m", messages: [{ role: "user", content: "how many sails?" }] });
+    expect([refused.status, await refused.text()]).toEqual([402, expect.stringContaining("The policy box has reached its spending limit")]);
+    await Promise.all([one.close(), two.close()]);
+    policies.remove("box");
   });
 
   test("a server that takes none, or cannot see the folder, is one sentence with what to do", async () => {

@@ -1,6 +1,6 @@
 /**
  * A stand-in for an OpenAI-compatible server that does what a test tells it, request by request: answers, refuses, waits, cuts or
- * babbles. Keeps what it was sent.
+ * babbles. Keeps what it was sent. It streams in the form of the path that it is asked at: as Anthropic's and Ollama's servers do, too.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -79,24 +79,58 @@ function act(behaviour: Behaviour, request: IncomingMessage, response: ServerRes
   }
 }
 
+/** A server's stream: its content type, the text of one piece, and what it begins and ends with. */
+interface StreamForm {
+  readonly type: string;
+  readonly start?: string;
+  piece(text: string): string;
+  end(pieces: number): string;
+}
+
+const event = (data: unknown): string => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+const named = (type: string, data: object = {}): string => `event: ${type}\n${event({ type, ...data })}`;
+const chunk = (delta: object, finish: string | null = null) => ({ model: "stand-in", choices: [{ index: 0, delta, finish_reason: finish }] });
+
+const streamForms: Readonly<Record<string, StreamForm>> = {
+  "/v1/chat/completions": {
+    type: "text/event-stream",
+    piece: (content) => event(chunk({ content })),
+    end: (pieces) => event(chunk({}, "stop")) + event({ choices: [], usage: { prompt_tokens: 11, completion_tokens: pieces } }) + event("[DONE]"),
+  },
+  "/v1/messages": {
+    type: "text/event-stream; charset=utf-8",
+    start:
+      named("message_start", { message: { model: "stand-in", usage: { input_tokens: 11, output_tokens: 1 } } }) +
+      named("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    piece: (text) => named("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
+    end: (pieces) =>
+      named("content_block_stop", { index: 0 }) +
+      named("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: pieces } }) +
+      named("message_stop"),
+  },
+  "/api/chat": {
+    type: "application/x-ndjson",
+    piece: (content) => `${JSON.stringify({ model: "stand-in", message: { role: "assistant", content }, done: false })}\n`,
+    end: (pieces) =>
+      `${JSON.stringify({ model: "stand-in", message: { content: "" }, done: true, done_reason: "stop", prompt_eval_count: 11, eval_count: pieces })}\n`,
+  },
+};
+
 async function stream(
   { pieces, ending, everyMs = 40 }: Extract<Behaviour, { do: "stream" }>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const write = (value: unknown): unknown => response.write(`data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`);
-  const chunk = (delta: object, finish: string | null = null) => ({ model: "stand-in", choices: [{ index: 0, delta, finish_reason: finish }] });
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const content of pieces) {
-    write(chunk({ content }));
+  const form = streamForms[request.url ?? ""];
+  if (form === undefined) throw new Error(`nothing streams at ${request.url}`);
+  response.writeHead(200, { "content-type": form.type });
+  response.write(form.start ?? "");
+  for (const text of pieces) {
+    response.write(form.piece(text));
     await new Promise((done) => setTimeout(done, everyMs));
   }
   if (ending === "cut") request.socket.destroy();
-  if (ending !== "end") return;
-  write(chunk({}, "stop"));
-  write({ choices: [], usage: { prompt_tokens: 11, completion_tokens: pieces.length } });
-  write("[DONE]");
-  response.end();
+  if (ending === "end") response.end(form.end(pieces.length));
 }
 
 function completion(text: string) {

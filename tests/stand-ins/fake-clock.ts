@@ -18,6 +18,11 @@ export class FakeClock implements Clock {
     };
   }
 
+  /** Actions that are still to run. */
+  waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Lets time pass, running what falls due on the way, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;

@@ -64,6 +64,7 @@ export function callView(store: Store, call: CallRecord, chain: number | null): 
     replays: call.replays,
     quarantined: call.quarantined,
     breakCause: call.breakCause,
+    side: call.side,
     startedAt: call.startedAt,
     seconds: (call.endedAt - call.startedAt) / 1000,
     model: call.model,
@@ -84,11 +85,17 @@ const mostSummaries = 50_000;
 function summaryOfCall(store: Store, call: CallRecord): string {
   const known = summaries.get(call.id);
   if (known !== undefined) return known;
-  const summary = summaryOf(readCall(store, call).answer?.message ?? null);
+  const summary = call.status === "counted" ? countOf(store, call) : summaryOf(readCall(store, call).answer?.message ?? null);
   summaries.set(call.id, summary);
   const [oldest] = summaries.keys();
   if (summaries.size > mostSummaries && oldest !== undefined) summaries.delete(oldest);
   return summary;
+}
+
+/** `{"input_tokens":12}` or `{"totalTokens":12}`, by dialect. */
+function countOf(store: Store, { responseBody }: CallRecord): string {
+  const bytes = responseBody === null ? null : store.blobs.get(responseBody);
+  return `${/\d+/.exec(Buffer.from(bytes ?? []).toString())?.[0] ?? "no"} tokens counted`;
 }
 
 function summaryOf(message: AssistantMessage | null): string {

@@ -1,6 +1,6 @@
 /**
  * A rollout as an ATIF document. The main line is told call by call: what is new in each request, then the answer with its tool calls
- * and what came back for them. Subagents are documents of their own inside. After a break (compaction, edited turn …) only messages
+ * and what came back for them. Subagents and side calls are documents of their own inside. After a break (compaction, edited turn …) only messages
  * that were not told before are told, and the first new step says what happened to the context.
  */
 import type { Message, ToolDefinition } from "../../../engine/conversation/index.ts";
@@ -25,15 +25,15 @@ export function atifTrajectory(source: AtifSource): AtifTrajectory | null {
   const { store, rollout, step } = source;
   const trajectories = rebuildTrajectories(store, rollout.id);
   const said = readTranscript(store, rollout.id, trajectories).filter(({ chain, call }) => chain !== null && isOfStep(step, call.index));
-  const isSubagent = (call: TranscriptCall): boolean => subagentOf(call, trajectories, said) !== null;
-  const main = said.filter((call) => !isSubagent(call));
+  const isApart = (call: TranscriptCall): boolean => apartChainOf(call, trajectories, said) !== null;
+  const main = said.filter((call) => !isApart(call));
   const steps = stepsOf(source, main, trajectories);
   if (steps.length === 0) return null;
-  const subagents = [...new Set(said.flatMap((call) => subagentOf(call, trajectories, said) ?? []))].map((chain) =>
-    subagentTrajectory(
+  const subagents = [...new Set(said.flatMap((call) => apartChainOf(call, trajectories, said) ?? []))].map((chain) =>
+    apartTrajectory(
       source,
       chain,
-      said.filter((call) => subagentOf(call, trajectories, said) === chain),
+      said.filter((call) => apartChainOf(call, trajectories, said) === chain),
       trajectories,
     ),
   );
@@ -58,22 +58,26 @@ export function isOfStep(step: StepRecord | undefined, callIndex: number): boole
   return step === undefined || (callIndex >= step.firstCall && callIndex < step.firstCall + step.calls);
 }
 
-function subagentTrajectory(source: AtifSource, chain: number, said: readonly TranscriptCall[], trajectories: Trajectories): AtifTrajectory {
+/** Causes of chains that are no part of the main line. */
+const apart: ReadonlySet<string | null> = new Set(["subagent", "side"]);
+
+function apartTrajectory(source: AtifSource, chain: number, said: readonly TranscriptCall[], trajectories: Trajectories): AtifTrajectory {
   const { rollout } = source;
+  const side = said.find(({ call }) => call.side !== null)?.call.side ?? undefined;
   return {
     schema_version: "ATIF-v1.8",
     session_id: rollout.id,
     trajectory_id: `${rollout.id}-chain-${chain}`,
     agent: agentOf(rollout, said),
     steps: stepsOf(source, said, trajectories),
-    extra: { openforge: { chain } },
+    extra: { openforge: { chain, ...(side === undefined ? {} : { side_call: side }) } },
   };
 }
 
-/** The chain that began the subagent a call belongs to, through the breaks that followed; null on the main line. */
-function subagentOf(call: TranscriptCall, { chains }: Trajectories, said: readonly TranscriptCall[]): number | null {
+/** The chain that began the subagent (or the side call) that a call belongs to, through the breaks that followed; null on the main line. */
+function apartChainOf(call: TranscriptCall, { chains }: Trajectories, said: readonly TranscriptCall[]): number | null {
   for (let at: TranscriptCall | undefined = call; at !== undefined; ) {
-    if (at.chain !== null && chains[at.chain]?.breakCause === "subagent") return at.chain;
+    if (at.chain !== null && apart.has(chains[at.chain]?.breakCause ?? null)) return at.chain;
     const { parent }: TranscriptCall = at;
     at = parent === null ? undefined : said.find((other) => other.call.index === parent);
   }
@@ -114,7 +118,7 @@ function markBreak(steps: AtifStep[], first: number, { call, chain, parent }: Tr
   const cause = chain === null ? null : (chains[chain]?.breakCause ?? null);
   const begins = chain !== null && chains[chain]?.calls[(chains[chain]?.calls.length ?? 0) - (chains[chain]?.owned ?? 0)] === call.index;
   const step = steps[first];
-  if (!begins || cause === null || cause === "subagent" || step === undefined) return;
+  if (!begins || cause === null || apart.has(cause) || step === undefined) return;
   const management = managed[cause];
   steps[first] = {
     ...step,

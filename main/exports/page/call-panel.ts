@@ -23,6 +23,7 @@ export function callPanel(store: Store, said: TranscriptCall): Markup {
     `${seconds} s`,
     chain === null ? "in no chain" : `chain ${chain}`,
     ...(call.breakCause === null ? [] : [call.breakCause]),
+    ...(call.side === null ? [] : [`side call: ${call.side}`]),
     call.capture,
   ];
   return html`<section class="panel" id="call-${call.index}">

@@ -15,10 +15,10 @@ export interface ChainRows {
   readonly reason: string | null;
 }
 
-/** Chains with something to train. `textToo`: also those without token ids, whose messages are all there is. */
+/** Chains with something to train. `textToo`: also those without token ids, whose messages are all there is, but for side calls. */
 export function chainRows(store: Store, rollout: RolloutRecord, textToo: boolean): ChainRows {
   const trajectories = rebuildTrajectories(store, rollout.id);
-  const isText = (chain: Chain): boolean => chain.tokens === 0;
+  const isText = (chain: Chain): boolean => chain.tokens === 0 && chain.breakCause !== "side";
   const wanted = trajectories.chains.filter((chain) => (chain.trainable && chain.trained > 0) || (textToo && isText(chain)));
   const length = Math.max(0, ...wanted.map((chain) => chain.tokens));
   if (wanted.length === 0) return { rows: [], length, reason: trajectories.reason ?? "no token to train" };

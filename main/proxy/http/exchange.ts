@@ -45,7 +45,10 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
   let mustClose = false;
   let onDelivered = (): void => undefined;
   let onGone = (): void => undefined;
-  const onSocket = noteRequest(request.socket);
+  const closeAfter = (): void => {
+    mustClose = true;
+  };
+  const onSocket = noteRequest(request, closeAfter);
   response.once("close", () => {
     gone = !delivered;
     if (gone) onGone();
@@ -53,7 +56,7 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
   return {
     id: nextId++,
     method: request.method ?? "GET",
-    url: request.url ?? "/",
+    url: originForm(request.url ?? "/"),
     headers: plainHeaders(request),
     isOpen: () => response.headersSent,
     isGone: () => gone,
@@ -78,6 +81,7 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
         const closing = mustClose ? { connection: "close" } : {};
         response.writeHead(reply.status, { ...kind, "content-length": body.length, ...closing, ...reply.headers });
       }
+      if (onSocket.owed === closeAfter) onSocket.owed = null;
       response.end(body, () => {
         delivered = true;
         onDelivered();
@@ -85,9 +89,7 @@ export function createExchange(request: IncomingMessage, response: ServerRespons
         else if (request.headers.connection?.toLowerCase() !== "close") onSocket.last = { at: performance.now(), onHangUp: onGone };
       });
     },
-    closeAfterwards() {
-      mustClose = true;
-    },
+    closeAfterwards: closeAfter,
     onDelivered(listener) {
       onDelivered = listener;
     },
@@ -102,21 +104,45 @@ interface LastAnswer {
   readonly onHangUp: () => void;
 }
 
-/** The last answer on each connection, until something else is asked on it. */
-const lastAnswers = new WeakMap<Socket, { last: LastAnswer | null }>();
+interface Connection {
+  /** The last answer on it, until something else is asked. */
+  last: LastAnswer | null;
+  /** The last request on it. */
+  request: IncomingMessage;
+  /** Has it closed after the reply to that request; null when that is out. */
+  owed: (() => void) | null;
+}
 
-function noteRequest(socket: Socket): { last: LastAnswer | null } {
-  const known = lastAnswers.get(socket);
-  if (known !== undefined) {
-    known.last = null;
-    return known;
-  }
-  const made: { last: LastAnswer | null } = { last: null };
-  lastAnswers.set(socket, made);
+const connections = new WeakMap<Socket, Connection>();
+
+function noteRequest(request: IncomingMessage, closeAfter: () => void): Connection {
+  const { socket } = request;
+  const known = connections.get(socket);
+  if (known !== undefined) return Object.assign(known, { last: null, request, owed: closeAfter });
+  const made: Connection = { last: null, request, owed: closeAfter };
+  connections.set(socket, made);
   socket.once("close", () => {
     if (made.last !== null && performance.now() - made.last.at <= lingerMs) made.last.onHangUp();
   });
   return made;
+}
+
+/**
+ * What came behind the last request of a connection can't be read. True: it needs no reply of its own, for one is still owed, after
+ * which the connection closes, or the request that it belongs to was answered already.
+ */
+export function closeAfterReply(socket: Socket): boolean {
+  const connection = connections.get(socket);
+  if (connection === undefined) return false;
+  if (connection.owed !== null) connection.owed();
+  else if (connection.request.complete) return false;
+  else socket.destroySoon();
+  return true;
+}
+
+/** A client that takes us for a proxy sends the whole address. */
+function originForm(url: string): string {
+  return url.replace(/^https?:\/\/[^/?]*/i, "") || "/";
 }
 
 function plainHeaders(request: IncomingMessage): Readonly<Record<string, string>> {

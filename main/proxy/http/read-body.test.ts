@@ -2,12 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
 import { readBody } from "./read-body.ts";
 
 const limit = 4096;
 const read = (bytes: Uint8Array, encoding: string, headers: object = {}) => {
-  const request = Object.assign(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]), { headers: { "content-encoding": encoding, ...headers } });
-  return readBody(request as unknown as IncomingMessage, limit);
+  const request = Object.assign(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]), {
+    headers: { "content-encoding": encoding, ...headers },
+    socket: {},
+  });
+  return readBody(request as unknown as IncomingMessage, systemClock, limit);
 };
 const plain = Buffer.from(JSON.stringify({ text: "é".repeat(100) }));
 const bomb = Buffer.alloc(limit * 4);

@@ -1,45 +1,83 @@
 /** The bytes of a request body: collected, and their declared encodings undone, both under one size limit. */
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 import { Decompress } from "fzstd";
+import type { Clock } from "../contract.ts";
 import type { Fault } from "../dialects/dialect.ts";
 
 const bodyLimitBytes = 64 * 1024 * 1024;
+
+/** A body that does not go on for so long is given up. */
+const stallMs = 60_000;
 
 export type BodyResult =
   | { readonly ok: true; readonly bytes: Uint8Array }
   /** `unread`: the rest of the body was not taken; the connection must not be used again. */
   | { readonly ok: false; readonly fault: Fault; readonly unread: boolean }
-  /** The client went away. */
-  | { readonly ok: false; readonly fault: null };
+  /** The client ended the connection before the body was whole; where it did so by half, it can still be told `fault`. */
+  | { readonly ok: false; readonly left: true; readonly fault: Fault | null };
 
 const refusal = (status: number, code: string, message: string): Fault => ({ status, code, type: "invalid_request_error", message });
 const tooLarge = (limit: number): Fault =>
   refusal(413, "request_too_large", `The request body is larger than ${Math.floor(limit / 1024 / 1024)} MiB: send less, or compress less.`);
+const stalled = refusal(
+  408,
+  "request_timeout",
+  `The body of the request did not go on for ${stallMs / 1000} s: send it again, with the length that it has.`,
+);
 
-export async function readBody(request: IncomingMessage, limit = bodyLimitBytes): Promise<BodyResult> {
+export async function readBody(request: IncomingMessage, clock: Clock, limit = bodyLimitBytes): Promise<BodyResult> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return { ok: false, fault: tooLarge(limit), unread: true };
-  const raw = await collect(request, limit);
-  if (raw === "gone") return { ok: false, fault: null };
-  if (raw === "too-large") return { ok: false, fault: tooLarge(limit), unread: true };
-  return decodeBody(raw, String(request.headers["content-encoding"] ?? ""), limit);
+  const collected = await collect(request, clock, limit);
+  return collected.ok ? decodeBody(collected.bytes, String(request.headers["content-encoding"] ?? ""), limit) : collected;
 }
 
-function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | "gone" | "too-large"> {
+/** Who waits for the rest of a body, by its connection. */
+const waiting = new WeakMap<Socket, { readonly request: IncomingMessage; readonly tell: (result: BodyResult) => void }>();
+
+/** What comes of a body can't be read as HTTP. False when none is being read on this connection. `ended`: nothing more comes at all. */
+export function breakBody(socket: Socket, fault: Fault, ended: boolean): boolean {
+  const reader = waiting.get(socket);
+  if (reader === undefined || reader.request.complete) return false;
+  reader.tell(ended ? { ok: false, left: true, fault } : { ok: false, fault, unread: true });
+  return true;
+}
+
+function collect(request: IncomingMessage, clock: Clock, limit: number): Promise<BodyResult> {
+  const { socket } = request;
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
+    let stopWaiting = (): void => undefined;
+    const tell = (result: BodyResult): void => {
+      stopWaiting();
+      waiting.delete(socket);
+      resolve(result);
+    };
+    const giveUp = (fault: Fault): void => {
+      request.pause();
+      tell({ ok: false, fault, unread: true });
+    };
+    const wait = (): void => {
+      stopWaiting();
+      stopWaiting = clock.after(stallMs, () => giveUp(stalled));
+    };
+    wait();
+    waiting.set(socket, { request, tell });
     request.on("data", (chunk: Uint8Array) => {
       size += chunk.length;
-      if (size > limit) {
-        request.pause();
-        resolve("too-large");
-      } else chunks.push(chunk);
+      if (size > limit) giveUp(tooLarge(limit));
+      else {
+        chunks.push(chunk);
+        wait();
+      }
     });
-    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    request.once("error", () => resolve("gone"));
-    request.once("close", () => resolve("gone"));
+    request.once("end", () => tell({ ok: true, bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) }));
+    const gone = (): void => tell({ ok: false, left: true, fault: null });
+    request.once("error", gone);
+    request.once("close", gone);
   });
 }
 

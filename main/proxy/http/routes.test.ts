@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { credentialOf, readRoute } from "./routes.ts";
+import { credentialOf, errorDialectOf, readRoute } from "./routes.ts";
 
 test.each([
   ["POST", "/r/a1/v1/chat/completions", { kind: "model", rolloutId: "a1", dialect: "chat" }],
@@ -31,4 +31,16 @@ test("keys are found where clients of the dialects put them", () => {
   expect(credentialOf({ "x-goog-api-key": "k" }, "/")).toBe("k");
   expect(credentialOf({}, "/r/a1/v1beta/models/m:generateContent?alt=sse&key=k")).toBe("k");
   expect(credentialOf({}, "/")).toBeNull();
+});
+
+test.each([
+  ["/r/a1/v1/chat/completions", { "anthropic-version": "2023-06-01" }, "chat"],
+  ["/r/a1/v1/responses?x=1", {}, "responses"],
+  ["/r/a1/v1/messages/batches", {}, "messages"],
+  ["/r/a1/v1beta/models/m:embedContent", {}, "gemini"],
+  ["/r/a1/v1/complete", { "anthropic-version": "2023-06-01" }, "messages"],
+  ["/r/a1/v1beta/files", { "x-goog-api-key": "k" }, "gemini"],
+  ["", {}, "chat"],
+])("an error at %j with %j is one of %s", (url, headers, dialect) => {
+  expect(errorDialectOf(url, headers)).toBe(dialect);
 });

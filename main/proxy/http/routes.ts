@@ -33,11 +33,14 @@ export function readRoute(method: string, url: string): Route {
 
 const modelPaths: Readonly<Record<string, DialectId>> = { "/chat/completions": "chat", "/responses": "responses", "/messages": "messages" };
 
-/** Dialect whose error form an unknown path gets; most clients understand OpenAI's. */
-export function errorDialectOf(url: string): DialectId {
+/** Dialect whose error form a request gets: by its path, else by a header that only clients of one send; most others understand OpenAI's. */
+export function errorDialectOf(url: string, headers: Readonly<Record<string, unknown>>): DialectId {
   if (/\/responses(\/|\?|$)/.test(url)) return "responses";
   if (/\/messages(\/|\?|$)/.test(url)) return "messages";
-  return /\/models\/[^/?]+:/.test(url) ? "gemini" : "chat";
+  if (/\/models\/[^/?]+:/.test(url)) return "gemini";
+  if (/\/chat\/completions(\/|\?|$)/.test(url)) return "chat";
+  if ("anthropic-version" in headers) return "messages";
+  return "x-goog-api-key" in headers || "x-goog-api-client" in headers ? "gemini" : "chat";
 }
 
 /** The credential of a request, wherever clients of the dialects put it; null when there is none. */

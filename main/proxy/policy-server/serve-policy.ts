@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { WorkbenchError } from "../../errors.ts";
 import { completeAnswer } from "../answer-form.ts";
+import { systemClock } from "../clock.ts";
 import { type Fault, openAiErrorBody } from "../dialects/dialect.ts";
 import { faultOfFailure } from "../faults.ts";
+import { answerBrokenHttp } from "../http/broken-http.ts";
 import { createExchange, type Exchange } from "../http/exchange.ts";
 import { readBody } from "../http/read-body.ts";
 import { sseText } from "../streams/sse.ts";
@@ -24,7 +26,7 @@ const quietMs = 8_000;
 
 /** Rejects with WorkbenchError when the port is taken. `version`: of the product, for `/version`. */
 export async function servePolicy(policy: ServedPolicy, options: { readonly port: number; readonly version: string }): Promise<PolicyServer> {
-  const server = createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
       console.error("policy server:", error);
       if (response.headersSent) response.destroy();
@@ -43,10 +45,10 @@ export async function servePolicy(policy: ServedPolicy, options: { readonly port
       request.resume();
       return refuse(exchange, noRoute);
     }
-    const body = await readBody(request);
+    const body = await readBody(request, systemClock);
     if (body.ok) await complete(exchange, read(body.bytes, policy));
     else if (body.fault !== null) {
-      if (body.unread) exchange.closeAfterwards();
+      if ("left" in body || body.unread) exchange.closeAfterwards();
       refuse(exchange, body.fault);
     }
   }
@@ -122,6 +124,7 @@ const broken: Fault = { status: 500, code: "server_error", type: "server_error",
 function listen(server: Server, port: number): Promise<void> {
   server.requestTimeout = 0;
   server.keepAliveTimeout = 120_000;
+  answerBrokenHttp(server);
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";

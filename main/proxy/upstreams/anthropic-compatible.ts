@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { StreamedAnswer } from "../dialects/chat/stream-reader.ts";
 import type { MediaStore } from "../dialects/dialect.ts";
 import { readMessagesAnswer } from "../dialects/messages/read-answer.ts";
+import { joinStream, saidInEvent } from "../dialects/messages/read-stream.ts";
 import { answerOfServer } from "./chat-answer.ts";
 import type { DefinitionOf } from "./definition.ts";
 import { messagesRequest } from "./messages-request.ts";
@@ -27,18 +28,22 @@ export function createAnthropicCompatible(definition: DefinitionOf<"anthropic-co
     takesTokenIds: false,
     contextWindow: null,
     tokenizerFolder: null,
-    async complete({ conversation, labels }, signal) {
+    async complete({ conversation, labels, onSaid }, signal) {
       const model = await server.model(signal);
       if (!model.ok) return model;
       const sameDialect = labels.dialect === "messages";
-      const encoded = messagesRequest(conversation, { model: model.model, media, sameDialect, thinkingOf: thinking.blocksOf });
+      const encoded = messagesRequest(conversation, {
+        ...{ model: model.model, media, sameDialect, thinkingOf: thinking.blocksOf },
+        stream: onSaid !== undefined,
+      });
       if (!encoded.ok) return { ok: false, failure: { kind: "bad-request", message: encoded.message, remedy: "", retryable: false } };
-      const reply = await server.post("/v1/messages", encoded.body, signal);
+      const onEvent = onSaid === undefined ? undefined : (data: string): void => saidInEvent(data).forEach(onSaid);
+      const reply = await server.post("/v1/messages", encoded.body, signal, onEvent);
       if (!reply.ok) return reply;
       const { text, contentType, exchange } = reply;
-      const read = readAnswer(text, contentType.startsWith("text/event-stream"));
+      const read = readServerMessage(text, contentType.startsWith("text/event-stream"));
       if (typeof read === "string") return { ok: false, failure: garbledFailure(server.root, read), exchange };
-      thinking.keep(text, read.reasoning);
+      thinking.keep(read.body, read.reasoning);
       const answer = answerOfServer(read, encoded.maxTokens, read.model ?? model.model);
       return { ok: true, answer, exchange, notes: encoded.notes };
     },
@@ -48,19 +53,22 @@ export function createAnthropicCompatible(definition: DefinitionOf<"anthropic-co
   };
 }
 
-/** What can't be read, as a phrase. */
-function readAnswer(text: string, streamed: boolean): StreamedAnswer | string {
+/** `body`: of the whole message, also where it was streamed. What can't be read, as a phrase. */
+function readServerMessage(text: string, streamed: boolean): (StreamedAnswer & { readonly body: string }) | string {
   try {
-    const read = readMessagesAnswer(text, streamed);
-    if (read === null) return streamed ? "its stream does not end as one of Messages does" : "it is no answer of Messages";
+    const { body, error } = streamed ? joinStream(text) : { body: text, error: undefined };
+    if (error !== undefined) return `its stream ends with an error, ${JSON.stringify(error)}`;
+    const read = body === null ? null : readMessagesAnswer(body, false);
+    if (body === null || read === null) return streamed ? "its stream does not end as one of Messages does" : "it is no answer of Messages";
     const { message, finishReason, usage } = read;
     return {
+      body,
       text: message.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
       reasoning: message.reasoning ?? "",
       toolCalls: message.toolCalls,
       finishReason,
       usage,
-      model: streamed ? null : (modelSchema.safeParse(JSON.parse(text)).data?.model ?? null),
+      model: modelSchema.safeParse(JSON.parse(body)).data?.model ?? null,
       error: undefined,
     };
   } catch (error) {

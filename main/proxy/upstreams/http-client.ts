@@ -20,8 +20,8 @@ interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Bytes of a stream of events as they come, of an answer that is no refusal. */
-  readonly onEvents?: (bytes: Uint8Array) => void;
+  /** Bytes of an answer that is no refusal, as they come. */
+  readonly onBytes?: (bytes: Uint8Array, contentType: string) => void;
 }
 
 /** Servers commonly close an idle connection after 5 s. */
@@ -106,7 +106,7 @@ function attempt(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSign
           if (size > answerLimitBytes) current.abort(new Error(`it is larger than ${answerLimitBytes / 1024 / 1024} MiB`));
           else {
             chunks.push(chunk);
-            if (head !== null && head.status < 300 && head.contentType.startsWith("text/event-stream")) request.onEvents?.(chunk);
+            if (head !== null && head.status < 300) request.onBytes?.(chunk, head.contentType);
           }
         },
         onResponseEnd() {

@@ -11,6 +11,7 @@ import { argumentsObject } from "../dialects/messages/blocks.ts";
 interface MessagesRequestOptions {
   readonly model: string;
   readonly media: MediaStore;
+  readonly stream: boolean;
   /** The request came in this dialect too: its parts that we do not know mean something to the server. */
   readonly sameDialect: boolean;
   /** The server's own blocks for a reasoning that it wrote; none when they are not known. */
@@ -46,7 +47,7 @@ export function messagesRequest(conversation: Conversation, options: MessagesReq
     const members = [
       `"model":${JSON.stringify(options.model)}`,
       `"max_tokens":${maxTokens}`,
-      `"stream":false`,
+      `"stream":${options.stream}`,
       ...(system.length === 0 ? [] : [`"system":[${withMarker(system).join(",")}]`]),
       `"messages":[${markTurns(turns).map(turnText).join(",")}]`,
       ...(tools.length === 0 ? [] : [`"tools":[${tools.join(",")}]`]),

@@ -12,13 +12,15 @@ interface OllamaRequestOptions {
   readonly rules: MessageRules;
   readonly media: MediaStore;
   readonly contextWindow: number | null;
+  readonly stream: boolean;
 }
 
 type OllamaRequest =
   | { readonly ok: true; readonly body: Uint8Array; readonly notes: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-export function ollamaRequest(conversation: Conversation, { model, rules, media, contextWindow }: OllamaRequestOptions): OllamaRequest {
+export function ollamaRequest(conversation: Conversation, options: OllamaRequestOptions): OllamaRequest {
+  const { model, rules, media, contextWindow, stream } = options;
   const notes: string[] = [];
   const names = new Map(conversation.messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls.map(nameById) : [])));
   const messages: string[] = [];
@@ -28,7 +30,7 @@ export function ollamaRequest(conversation: Conversation, { model, rules, media,
     messages.push(written.text);
   }
   const { temperature, topP, topK, minP, maxTokens, stop, seed } = conversation.sampling;
-  const options = { num_ctx: contextWindow ?? undefined, num_predict: maxTokens, temperature, top_p: topP, top_k: topK, min_p: minP, stop, seed };
+  const drawn = { num_ctx: contextWindow ?? undefined, num_predict: maxTokens, temperature, top_p: topP, top_k: topK, min_p: minP, stop, seed };
   if (conversation.toolChoice !== undefined && conversation.toolChoice !== "auto" && conversation.toolChoice !== "none")
     notes.push("Ollama can't be told to call a tool: the request's tool choice was left out.");
   const tools = conversation.toolChoice === "none" ? [] : chatTools(conversation.tools, notes);
@@ -37,7 +39,7 @@ export function ollamaRequest(conversation: Conversation, { model, rules, media,
     `"messages":[${messages.join(",")}]`,
     ...(tools.length === 0 ? [] : [`"tools":[${tools.join(",")}]`]),
     // What is too long is refused, not cut: a harness compacts then.
-    `"stream":false,"truncate":false,"shift":false,"options":${JSON.stringify(options)}`,
+    `"stream":${stream},"truncate":false,"shift":false,"options":${JSON.stringify(drawn)}`,
   ];
   return { ok: true, body: Buffer.from(`{${members.join(",")}}`), notes };
 }

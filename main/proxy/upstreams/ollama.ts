@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { ToolCall } from "../../../engine/conversation/index.ts";
+import type { SaidPiece } from "../dialects/answer-writer.ts";
 import type { StreamedAnswer } from "../dialects/chat/stream-reader.ts";
 import type { MediaStore } from "../dialects/dialect.ts";
 import { firstIssue } from "../dialects/zod-issue.ts";
@@ -43,12 +44,16 @@ export function createOllama(definition: DefinitionOf<"ollama">, key: string | n
     takesTokenIds: false,
     contextWindow,
     tokenizerFolder: null,
-    async complete({ conversation }, signal) {
+    async complete({ conversation, onSaid }, signal) {
       const model = await server.model(signal);
       if (!model.ok) return model;
-      const encoded = ollamaRequest(conversation, { model: model.model, rules: definition.messageRules, media, contextWindow });
+      const encoded = ollamaRequest(conversation, {
+        ...{ model: model.model, rules: definition.messageRules, media, contextWindow },
+        stream: onSaid !== undefined,
+      });
       if (!encoded.ok) return { ok: false, failure: { kind: "bad-request", message: encoded.message, remedy: "", retryable: false } };
-      const reply = await server.post("/api/chat", encoded.body, signal);
+      const onLine = onSaid === undefined ? undefined : (line: string): void => saidInLine(line).forEach(onSaid);
+      const reply = await server.post("/api/chat", encoded.body, signal, onLine);
       if (!reply.ok) return reply;
       const { exchange } = reply;
       const read = readAnswer(reply.text);
@@ -68,7 +73,23 @@ export async function isOllama(server: InferenceServer, signal: AbortSignal): Pr
   return reply.ok && reply.text.includes('"version"');
 }
 
-/** One object, or a line for each piece where the server streams all the same; a phrase when it can't be read. */
+/** Text and reasoning in one line of a stream; nothing when it is none, which the reader of the whole will say. */
+function saidInLine(line: string): readonly SaidPiece[] {
+  let json: unknown;
+  try {
+    json = parseServerJson(line);
+  } catch {
+    return [];
+  }
+  const said = chunkSchema.safeParse(json).data?.message;
+  const pieces: readonly SaidPiece[] = [
+    { kind: "reasoning", text: said?.thinking ?? "" },
+    { kind: "text", text: said?.content ?? "" },
+  ];
+  return pieces.filter(({ text }) => text !== "");
+}
+
+/** One object, or a line for each piece where the server streams; a phrase when it can't be read. */
 function readAnswer(text: string): StreamedAnswer | string {
   let answer = { text: "", reasoning: "", model: null as string | null, promptTokens: 0, completionTokens: 0 };
   const toolCalls: ToolCall[] = [];

@@ -1,6 +1,7 @@
 /** One inference server: its address, key and model, and how a request to it ends. */
 import { z } from "zod";
 import { firstIssue } from "../dialects/zod-issue.ts";
+import { createLineReader } from "../streams/lines.ts";
 import { createSseReader } from "../streams/sse.ts";
 import { parseServerJson } from "./chat-answer.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
@@ -31,7 +32,10 @@ export type ServerReply = Received | Failed;
 export interface InferenceServer {
   /** Without `/v1`. */
   readonly root: string;
-  /** `path` with its `/v1`, where it has one. `onEvent`: the data of each event that is streamed, as it comes. Rejects only when `signal` aborts. */
+  /**
+   * `path` with its `/v1`, where it has one. `onEvent`: what is streamed, as it comes: the data of each event, or each line where the
+   * server streams lines. Rejects only when `signal` aborts.
+   */
   post(path: string, body: Uint8Array, signal: AbortSignal, onEvent?: (data: string) => void): Promise<ServerReply>;
   get(path: string, signal: AbortSignal): Promise<ServerReply>;
   /** What the server lists; asked once, then remembered. */
@@ -60,7 +64,7 @@ export function createServer(options: ServerOptions): InferenceServer {
     signal: AbortSignal,
     onEvent?: (data: string) => void,
   ): Promise<ServerReply> {
-    const events = onEvent === undefined ? {} : { onEvents: eventReader(onEvent) };
+    const events = onEvent === undefined ? {} : { onBytes: streamReader(onEvent) };
     const result = await client.send({ method, url: root + path, headers, ...(body === null ? {} : { body }), ...events }, signal);
     if (!result.ok) return { ok: false, failure: unreachableFailure(root, result.message) };
     const exchange = { request: body, response: result.bytes };
@@ -94,10 +98,15 @@ export function createServer(options: ServerOptions): InferenceServer {
   return server;
 }
 
-function eventReader(onEvent: (data: string) => void): (bytes: Uint8Array) => void {
-  const reader = createSseReader();
-  return (bytes) => {
-    for (const event of reader.push(bytes)) onEvent(event.data);
+/** Content types of streams whose every line is a JSON text. */
+const lineTypes = /^application\/(?:x-)?ndjson\b/i;
+
+function streamReader(onEvent: (data: string) => void): (bytes: Uint8Array, contentType: string) => void {
+  const events = createSseReader();
+  const lines = createLineReader();
+  return (bytes, contentType) => {
+    if (contentType.startsWith("text/event-stream")) for (const event of events.push(bytes)) onEvent(event.data);
+    else if (lineTypes.test(contentType)) lines.push(bytes).forEach(onEvent);
   };
 }
 

@@ -55,7 +55,7 @@ export function createSglang({ definition, key, media, contextWindow }: SglangOp
     tokenizerFolder: definition.tokenizer ?? null,
     async complete(request, signal) {
       if (request.promptIds !== undefined) return generate(server, request, request.promptIds, signal);
-      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: new Map() }, signal);
+      const call = await callChat(request, { server, media, rules: definition.messageRules, ask: new Map(), streams: true }, signal);
       return call.ok ? { ok: true, answer: call.answer, exchange: call.exchange, notes: call.notes } : call;
     },
     async close() {

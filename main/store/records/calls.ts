@@ -5,6 +5,7 @@ import type { BodyStore } from "../bodies/body-store.ts";
 import type { CallRecord, NodeRecord, Redactor, Store } from "../contract.ts";
 import type { Database } from "../database.ts";
 import { isConstraint, missing } from "../errors.ts";
+import { isModelCall } from "../model-call.ts";
 import type { Writer } from "../writer.ts";
 import type { EventRecords } from "./events.ts";
 import type { RecordKeys } from "./keys.ts";
@@ -60,6 +61,7 @@ const columns = [
   "break_cause",
   "session",
   "error",
+  "side",
 ] as const;
 
 const bodyColumns = ["request_body", "response_body", "upstream_request_body", "upstream_response_body"] as const;
@@ -131,7 +133,7 @@ export function createCallRecords(parts: CallParts): CallMethods {
   function record(call: CallRecord, node: NodeRecord | null, attached: readonly BlobHash[]): void {
     add(call, node, attached);
     const rollout = keys.rollout(call.rolloutId);
-    parts.rollouts.count(rollout, call.promptTokens, call.completionTokens);
+    if (isModelCall(call)) parts.rollouts.count(rollout, call.promptTokens, call.completionTokens);
     parts.events.add({
       at: call.endedAt,
       experimentId: rollout.experiment.id,
@@ -243,6 +245,7 @@ function rowValues(call: CallRecord, rollout: number, refer: (hash: BlobHash | n
     text(call.breakCause),
     JSON.stringify(redactor.headers(call.session)),
     text(call.error),
+    text(call.side),
   ];
 }
 
@@ -283,6 +286,7 @@ function toRecord(row: Row): CallRecord {
     breakCause: row.break_cause,
     session: JSON.parse(String(row.session)),
     error: row.error,
+    side: row.side,
   });
 }
 

@@ -96,6 +96,7 @@ export function sampleCall(
     completionTokens: 3,
     unparsedToolCall: false,
     breakCause: null,
+    side: null,
     session: {},
     error: null,
     ...change,

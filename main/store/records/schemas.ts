@@ -102,7 +102,7 @@ export const callSchema = z.object({
   dialect: z.enum(["chat", "responses", "messages", "gemini", "unknown"]),
   method: z.string(),
   path: z.string(),
-  status: z.enum(["ok", "error", "aborted", "partial", "not-found"]),
+  status: z.enum(["ok", "error", "aborted", "partial", "not-found", "counted"]),
   httpStatus: z.number(),
   startedAt: z.number(),
   endedAt: z.number(),
@@ -128,6 +128,8 @@ export const callSchema = z.object({
   completionTokens: z.number(),
   unparsedToolCall: flag,
   breakCause: z.string().nullable(),
+  /** Recordings of older versions have none. */
+  side: z.string().nullable().default(null),
   session: texts,
   error: z.string().nullable(),
 }) satisfies z.ZodType<CallRecord>;

@@ -9,6 +9,7 @@ import { createFuzzTally, type FuzzReport, type FuzzTally, openSockets, quickClo
 import { type FuzzRequest, type FuzzTarget, malformedRequest } from "./malformed-requests.ts";
 import { exchangeRaw, type RawReply } from "./raw-exchange.ts";
 import { faultOfReply } from "./reply-form.ts";
+import { fuzzDialects } from "./request-bodies.ts";
 
 /** Requests that one session gets, and how many of them at once. */
 const perSession = 50;
@@ -69,9 +70,9 @@ async function open(bed: ProxyBed, upstream: Upstream, batch: number): Promise<O
   return { path, key, rolloutIds: () => [rolloutId], calls: () => recordedOf(session.stats()), close: () => session.close() };
 }
 
-/** Unknown paths are recorded and counted apart. */
-function recordedOf({ calls, unknownPaths }: SessionStats): number {
-  return calls + unknownPaths;
+/** Unknown paths and counts of tokens are recorded, and counted apart. */
+function recordedOf({ calls, unknownPaths, tokenCounts }: SessionStats): number {
+  return calls + unknownPaths + tokenCounts;
 }
 
 async function sendAll(bed: ProxyBed, target: FuzzTarget, numbers: number[], tally: FuzzTally, seed: number): Promise<void> {
@@ -86,9 +87,9 @@ async function sendAll(bed: ProxyBed, target: FuzzTarget, numbers: number[], tal
 
 function faultOf(request: FuzzRequest, reply: RawReply): string | null {
   if (reply.ended === "hung") return "no reply within 30 s";
-  if (reply.ended === "left") return null;
-  if (request.bare && (reply.status === null || reply.body === "")) return null;
-  return faultOfReply(reply, request.dialect, request.bare ? "other" : request.asks);
+  if (reply.ended === "left" || request.form === "none") return null;
+  const faults = (request.form === "any" ? fuzzDialects : [request.dialect]).map((dialect) => faultOfReply(reply, dialect, request.asks));
+  return faults.includes(null) ? null : faults.join(" / ");
 }
 
 /** What was counted is there, can be read again, and makes chains. */

@@ -1,6 +1,7 @@
 /** One HTTP request to a session of the proxy, wrong in some way: in its JSON, its bytes, its encoding, its path, its method, its framing. */
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { pick, type Random } from "../random.ts";
+import { type BrokenHttp, brokenHttp } from "./malformed-http.ts";
 import { below, spoiltBytes, spoiltJson } from "./mutate.ts";
 import { chatBody, type FuzzDialect, geminiBody, messagesBody, responsesBody } from "./request-bodies.ts";
 
@@ -12,8 +13,9 @@ export interface FuzzRequest {
   /** Whose form an error must have. */
   readonly dialect: FuzzDialect;
   readonly asks: "answer" | "count" | "models" | "other";
-  /** The reply may be a bare status or a closed connection: what is wrong is HTTP's own, or a reply has no body. */
-  readonly bare: boolean;
+  /** As of BrokenHttp. */
+  readonly form: BrokenHttp["form"];
+  readonly ends: boolean;
   /** The client goes away: `after` so many milliseconds; null = it waits for the reply. */
   readonly leavesAfterMs: number | null;
 }
@@ -46,7 +48,7 @@ const routes: readonly Route[] = [
 export function malformedRequest(random: Random, target: FuzzTarget): FuzzRequest {
   const route = pick(random, routes);
   const plain = route.body === null ? "" : JSON.stringify(random() < 0.5 ? route.body : { ...route.body, stream: false });
-  const made = { dialect: route.dialect, asks: route.asks, bare: false, leavesAfterMs: null };
+  const made = { dialect: route.dialect, asks: route.asks, form: "dialect", ends: false, leavesAfterMs: null } as const;
   const send = (over: Partial<HttpRequest>): Uint8Array =>
     httpRequest({
       method: route.body === null ? "GET" : "POST",
@@ -67,14 +69,14 @@ export function malformedRequest(random: Random, target: FuzzTarget): FuzzReques
   }
   if (share < 0.82) {
     const method = pick(random, ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"]);
-    return { ...made, what: `${method} ${route.path}`, asks: "other", bare: method === "HEAD", bytes: send({ method }) };
+    return { ...made, what: `${method} ${route.path}`, asks: "other", form: method === "HEAD" ? "none" : "dialect", bytes: send({ method }) };
   }
   if (share < 0.86) {
     const key = pick(random, ["", "wrong", `${target.key}x`, target.key.slice(0, -1), "\u00e9", `${target.key} ${target.key}`]);
     return { ...made, what: `${route.path}: key`, asks: "other", bytes: send({ key }) };
   }
   if (share < 0.91) return { ...made, what: `${route.path}: leaves`, bytes: send({}), leavesAfterMs: below(random, 12) };
-  return { ...made, what: `${route.path}: framing`, bare: true, bytes: spoiltFraming(random, send({})) };
+  return { ...made, what: `${route.path}: framing`, asks: "other", ...brokenHttp(random, send({})) };
 }
 
 interface HttpRequest {
@@ -131,28 +133,4 @@ function dialectOfPath(path: string): FuzzDialect {
   if (/\/responses(\/|$)/.test(plain)) return "responses";
   if (/\/messages(\/|$)/.test(plain)) return "messages";
   return /\/models\/[^/]+:/.test(plain) ? "gemini" : "chat";
-}
-
-function spoiltFraming(random: Random, request: Uint8Array): Uint8Array {
-  const text = Buffer.from(request).toString("latin1");
-  const from = (spoilt: string): Uint8Array => Buffer.from(spoilt, "latin1");
-  return pick(random, [
-    () => request.subarray(0, below(random, request.length)),
-    () => from(text.replace(/content-length: (\d+)/, (_whole, length) => `content-length: ${Number(length) + 1 + below(random, 4000)}`)),
-    () =>
-      from(
-        text.replace(
-          /content-length: \d+/,
-          pick(random, ["content-length: -1", "content-length: 1e3", "content-length: x", "content-length: 99999999999"]),
-        ),
-      ),
-    () => from(text.replace(/content-length: \d+/, "transfer-encoding: chunked")),
-    () => from(text.replace(/content-length: \d+\r\n\r\n/, "transfer-encoding: chunked\r\n\r\nfffffff0\r\n")),
-    () => from(text.replace(" HTTP/1.1", pick(random, ["", " HTTP/9.9", " HTTP/1.1 x"]))),
-    () => from(text.replace("\r\n", `\r\nx-long: ${"y".repeat(70_000)}\r\n`)),
-    () => from(text.replace("\r\n", "\r\nno colon here\r\n")),
-    () => from(text.replace("host: proxy", "expect: 100-continue\r\nupgrade: websocket\r\nconnection: upgrade")),
-    () => spoiltBytes(random, request.subarray(0, Math.min(request.length, 400))),
-    () => Uint8Array.from({ length: 1 + below(random, 600) }, () => below(random, 256)),
-  ])();
 }

@@ -1,7 +1,4 @@
-/**
- * One request over a connection of its own, byte for byte as given, and what came back. With `bare` the server is told that nothing
- * follows; it then takes a client as gone, so that others are told nothing.
- */
+/** One request over a connection of its own, byte for byte as given, and what came back. `ends`: the server is told that nothing follows. */
 import { connect } from "node:net";
 
 export interface RawReply {
@@ -16,7 +13,7 @@ export interface RawReply {
 export function exchangeRaw(
   address: string,
   bytes: Uint8Array,
-  options: { readonly leavesAfterMs: number | null; readonly withinMs: number; readonly bare: boolean },
+  options: { readonly leavesAfterMs: number | null; readonly withinMs: number; readonly ends: boolean },
 ): Promise<RawReply> {
   const [host = "", port] = address.split(":");
   return new Promise((resolve) => {
@@ -36,7 +33,7 @@ export function exchangeRaw(
       for (const timer of timers) clearTimeout(timer);
       resolve({ ...parsed(Buffer.concat(chunks)), ended });
     });
-    if (options.bare) socket.end(bytes);
+    if (options.ends) socket.end(bytes);
     else socket.write(bytes);
   });
 }

@@ -2,7 +2,8 @@
 const schema = { type: "object", properties: { command: { type: "string" }, limit: { type: "integer" } }, required: ["command"] };
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-export type FuzzDialect = "chat" | "responses" | "messages" | "gemini";
+export const fuzzDialects = ["chat", "responses", "messages", "gemini"] as const;
+export type FuzzDialect = (typeof fuzzDialects)[number];
 
 export const chatBody = {
   model: "m",

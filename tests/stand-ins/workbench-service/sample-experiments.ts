@@ -165,6 +165,7 @@ export function sampleCalls(rollout: RolloutView): CallView[] {
       replays: 0,
       quarantined: null,
       breakCause: rollout.chains > 1 && index === 9 ? "subagent" : null,
+      side: null,
       startedAt: rollout.createdAt + index * 9000,
       seconds: 1.3 + random() * 6,
       model: "qwen3-4b-forge",

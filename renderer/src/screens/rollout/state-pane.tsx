@@ -105,6 +105,7 @@ export function StatePane({ rollout, call, before }: StatePaneProps) {
             ["Replays", call.replays],
             ["Attempt", call.attempt + 1],
             ...(call.breakCause === null ? [] : [["Chain break", call.breakCause] as const]),
+            ...(call.side === null ? [] : [["Side call", call.side] as const]),
             ...Object.entries(call.session).map(([name, value]) => [name, value] as const),
           ]}
         />

@@ -94,6 +94,12 @@ export function CallMarks({ call }: { readonly call: CallView }) {
         </Mini>
       )}
       {call.status === "not-found" && <Mini look="neutral">not a model call</Mini>}
+      {call.status === "counted" && <Mini look="neutral">count of tokens</Mini>}
+      {call.side !== null && (
+        <Mini look="neutral" title="The harness made it beside its main loop: it is not trained.">
+          side call: {call.side}
+        </Mini>
+      )}
       {(call.aborted || call.status === "aborted") && <Mini look="infra">aborted</Mini>}
       {call.status === "partial" && <Mini look="infra">partial</Mini>}
       {call.retries > 0 && (
