@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await look("attached");
     await dialogs.button("Show in Runs").click();
     await runs.details.getByText("3 sessions, 31 calls so far.").waitFor();
-    expect(await page.isInSight(runs.experiment("e-5"))).toBe(true);
+    await expect.poll(() => page.isInSight(runs.experiment("e-5"), runs.grid)).toBe(true);
     await look("open-address");
   });
 
@@ -169,6 +169,21 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await dialogs.open.getByText("embedded:qwen3", { exact: true }).waitFor();
     await look("import-weights");
     await dialogs.button("Done").click();
+  });
+
+  it("says how long work ended when its dialog was closed meanwhile, also that it failed", async () => {
+    for (const [file, said] of [
+      ["qwen3.gguf", "embedded:/home/ada/qwen3.gguf imported"],
+      ["broken.gguf", "broken.gguf holds a gpt2 model"],
+    ] as const) {
+      await page.command("Import policy weights");
+      await dialogs.field("Path").fill(`/home/ada/${file}`);
+      await dialogs.button("Import").click();
+      await dialogs.open.getByText("Running").waitFor();
+      await page.press("Escape");
+      await dialogs.open.waitFor({ state: "detached" });
+      await page.toasts.getByText(said).waitFor();
+    }
   });
 
   it("tells of a harness what it needs, lacks and was last seen to do", async () => {

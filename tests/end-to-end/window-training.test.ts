@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)("training and comparisons in the window", () => {
     const train = new TrainPage(page);
     await train.run("t-7a12").click();
     await train.runPane.getByText("+0.3").first().waitFor();
-    await train.runPane.getByRole("listitem").filter({ hasText: "engine at work" }).getByText("86\u00a0%").waitFor();
+    await train.runPane.getByRole("listitem").filter({ hasText: "engine" }).getByText("86\u00a0%").waitFor();
     await page.screenshot(`${shots}/train-run-light.png`);
     expect(await train.tiles.count()).toBe(9);
     await train.chart("Policy loss").waitFor();

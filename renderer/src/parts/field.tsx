@@ -21,9 +21,9 @@ export function Field({ label, children, about, error = null, stacked = false }:
       <label htmlFor={id} className="text-secondary">
         {label}
       </label>
-      <div className="flex min-w-0 items-center gap-2.5">
+      <div className={`flex min-w-0 gap-x-2.5 gap-y-1 ${stacked ? "flex-col" : "items-center"}`}>
         {children({ id, "aria-describedby": describedBy, "aria-invalid": error !== null })}
-        {about !== undefined && (
+        {about !== undefined && !(stacked && error !== null) && (
           <span id={`${id}-about`} className="min-w-0 text-2xs text-muted">
             {about}
           </span>

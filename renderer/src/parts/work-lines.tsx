@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { LongWork } from "../service/long-work.ts";
 import { Button } from "./button.tsx";
 import { FailureNote, Note } from "./states.tsx";
@@ -10,18 +10,29 @@ interface WorkLinesProps {
   readonly done: string | null;
   /** The work was done and the answer is no. */
   readonly failed?: boolean;
+  /** In a form, which keeps its parts apart by itself. */
+  readonly inForm?: boolean;
+  /** What came of it. */
+  readonly children?: ReactNode;
 }
 
 /** Progress of long work as it is printed, then how it ended. */
-export function WorkLines({ work, onStop, done, failed = false }: WorkLinesProps) {
+export function WorkLines({ work, onStop, done, failed = false, inForm = false, children }: WorkLinesProps) {
   const box = useRef<HTMLPreElement>(null);
+  const whole = useRef<HTMLDivElement>(null);
+  const status = useRef(work.status);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new line scrolls
   useLayoutEffect(() => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [work.lines.length]);
+  // What was asked for is seen, in a short window too. Coming back to what ended before moves nothing.
+  useLayoutEffect(() => {
+    if (status.current !== work.status) whole.current?.scrollIntoView({ block: "nearest" });
+    status.current = work.status;
+  }, [work.status]);
   if (work.status === "idle") return null;
   return (
-    <div className="mt-2.5 grid gap-2">
+    <div ref={whole} className={`grid gap-2 ${inForm ? "" : "mt-2.5"}`}>
       {work.lines.length > 0 && (
         <pre
           ref={box}
@@ -42,6 +53,7 @@ export function WorkLines({ work, onStop, done, failed = false }: WorkLinesProps
       {work.status === "failed" && work.failure !== null && <FailureNote failure={work.failure} />}
       {work.status === "stopped" && <Note look="plain">Stopped.</Note>}
       {work.status === "done" && done !== null && <Note look={failed ? "bad" : "plain"}>{done}</Note>}
+      {children}
     </div>
   );
 }

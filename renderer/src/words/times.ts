@@ -20,11 +20,12 @@ export function clock(value: number | null): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** An experiment: 12 s, 48 m, 2 h 05 m. */
+/** An experiment: 12 s, 48 m, 2 h 05 m, 4 d 16 h. */
 export function span(value: number | null): string {
   if (value === null) return missing;
   if (value < 60) return `${Math.round(value)}${thin}s`;
   if (value < 2 * 3600) return `${Math.round(value / 60)}${thin}m`;
+  if (value >= 48 * 3600) return `${Math.floor(value / 86_400)}${thin}d ${Math.floor((value % 86_400) / 3600)}${thin}h`;
   return `${Math.floor(value / 3600)}${thin}h ${String(Math.floor((value % 3600) / 60)).padStart(2, "0")}${thin}m`;
 }
 

@@ -26,7 +26,7 @@ describe("times", () => {
   it("fit their length", () => {
     expect([0.04, 2.1, 221, null].map((value) => plain(seconds(value)))).toEqual(["40 ms", "2.1 s", "221 s", "–"]);
     expect([40, 245, 900, 3729, null].map(clock)).toEqual(["0:40", "4:05", "15:00", "1:02:09", "–"]);
-    expect([12, 2880, 7500].map((value) => plain(span(value)))).toEqual(["12 s", "48 m", "2 h 05 m"]);
+    expect([12, 2880, 7500, 404_580].map((value) => plain(span(value)))).toEqual(["12 s", "48 m", "2 h 05 m", "4 d 16 h"]);
   });
 
   it("names the day when it is another one", () => {

@@ -39,6 +39,10 @@ export class RunsPage {
   get calls(): Locator {
     return this.grid.locator('[data-row^="c/"]');
   }
+  /** The selected row. */
+  get active(): Locator {
+    return this.grid.locator('[data-row][aria-selected="true"]');
+  }
   rollout(id: string): Locator {
     return this.grid.locator(`[data-row="r/${id}"]`);
   }

@@ -121,15 +121,10 @@ export class WorkbenchPage {
     );
   }
 
-  /** Nothing lies over its middle, and it is inside what scrolls. */
-  isInSight(element: Locator): Promise<boolean> {
-    return element.evaluate<boolean, null>(
-      `(node) => {
-      const { left, top, width, height } = node.getBoundingClientRect();
-      return node.contains(document.elementFromPoint(left + width / 2, top + height / 2));
-    }`,
-      null,
-    );
+  /** The whole of it lies inside what scrolls it. */
+  async isInSight(element: Locator, scroller: Locator): Promise<boolean> {
+    const [inner, outer] = [await element.boundingBox(), await scroller.boundingBox()];
+    return inner !== null && outer !== null && inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height;
   }
 
   async screenshot(path: string): Promise<void> {

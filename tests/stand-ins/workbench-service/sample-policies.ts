@@ -2,7 +2,7 @@
 import { type implement, ORPCError } from "@orpc/server";
 import type { contract } from "../../../main/api/contract.ts";
 import { policies } from "./sample-catalogue.ts";
-import { lines } from "./sample-work.ts";
+import { lines, pause } from "./sample-work.ts";
 
 export function samplePolicies(os: ReturnType<typeof implement<typeof contract>>) {
   return {
@@ -17,14 +17,17 @@ export function samplePolicies(os: ReturnType<typeof implement<typeof contract>>
       settings: null,
       spending: null,
     })),
-    import: os.policies.import.handler(({ input: { path, name } }) => {
-      if (path.includes("broken"))
+    import: os.policies.import.handler(async function* ({ input: { path, name } }) {
+      if (path.includes("broken")) {
+        yield { type: "progress" as const, line: "15 of 148 weights" };
+        await pause(400);
         throw new ORPCError("WORKBENCH", {
           message: "broken.gguf holds a gpt2 model, which this engine does not run.",
           data: { code: "unavailable", remedy: "Use a model of Llama, Qwen2 or Qwen3.", exitCode: 2 },
         });
+      }
       const policy = `embedded:${name ?? path}`;
-      return lines(["31 of 310 weights", "155 of 310 weights", "310 of 310 weights"], { policy, folder: path, layers: 28, vocabulary: 151_936 });
+      yield* lines(["31 of 310 weights", "155 of 310 weights", "310 of 310 weights"], { policy, folder: path, layers: 28, vocabulary: 151_936 });
     }),
     remove: os.policies.remove.handler(() => ({})),
     probe: os.policies.probe.handler(({ input }) => {

@@ -23,7 +23,7 @@ const key = "export";
 /** What was written, what is not in it and why. */
 function Written({ report }: { readonly report: ExportReport }) {
   return (
-    <div className="mt-2.5 grid gap-2">
+    <div className="grid gap-2">
       <Note look="info">
         <b>
           {report.count} {report.unit} written, {bytes(report.bytes)}.
@@ -153,8 +153,9 @@ export function ExportDialog({ subjects }: { readonly subjects: readonly [Export
         <CheckRow checked={force} onChange={setForce}>
           Replace what is there <span className="text-muted">a folder only when an export has written it</span>
         </CheckRow>
-        <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
-        {work.result !== null && <Written report={work.result} />}
+        <WorkLines work={work} onStop={() => stopWork(key)} done={null} inForm>
+          {work.result !== null && <Written report={work.result} />}
+        </WorkLines>
       </DialogForm>
     </Dialog>
   );

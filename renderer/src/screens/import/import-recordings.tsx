@@ -81,19 +81,20 @@ export function ImportRecordings() {
         <div className="rounded-2 bg-sunken px-3 py-2">
           <Facts labelWidth="6rem" rows={kinds} />
         </div>
-        <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
-        {work.result !== null && (
-          <Note look="info">
-            <b>
-              {work.result.name}: {plural(work.result.rollouts, "rollout")}, {plural(work.result.calls, "call")}.
-            </b>
-            {work.result.notes.map((note) => (
-              <span key={note} className="mt-1 block">
-                {note}
-              </span>
-            ))}
-          </Note>
-        )}
+        <WorkLines work={work} onStop={() => stopWork(key)} done={null} inForm>
+          {work.result !== null && (
+            <Note look="info">
+              <b>
+                {work.result.name}: {plural(work.result.rollouts, "rollout")}, {plural(work.result.calls, "call")}.
+              </b>
+              {work.result.notes.map((note) => (
+                <span key={note} className="mt-1 block">
+                  {note}
+                </span>
+              ))}
+            </Note>
+          )}
+        </WorkLines>
       </DialogForm>
     </Dialog>
   );

@@ -155,13 +155,7 @@ export function PolicyChoices({ plan, errors, choose }: ListProps) {
     <Choices
       title="Policies"
       error={errors.policies}
-      below={
-        <AddLine
-          label="Address or name of a policy"
-          placeholder="http://127.0.0.1:8000, training:RUN@best"
-          onAdd={(id) => choose("policies", id, true)}
-        />
-      }
+      below={<AddLine label="Address or name of a policy" placeholder="address, or training:RUN@best" onAdd={(id) => choose("policies", id, true)} />}
     >
       {policies.map((policy) => (
         <CheckRow key={policy.id} checked={plan.policies.has(policy.id)} onChange={(on) => choose("policies", policy.id, on)}>

@@ -67,7 +67,7 @@ export function NewExperiment({ tasks, harnesses }: NewExperimentProps) {
       footer={
         <>
           <span className="text-xs text-muted tabular-nums">
-            {rollouts === null ? "–" : `${plural(rollouts, "rollout")} will run, ${count(Number(plan.concurrency) || null)} at once`}
+            {rollouts === null ? "" : `${plural(rollouts, "rollout")} will run, ${count(Number(plan.concurrency) || null)} at once`}
           </span>
           <span className="flex-1" />
           <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>

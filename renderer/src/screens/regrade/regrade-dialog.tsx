@@ -155,7 +155,7 @@ export function RegradeDialog({ id, label }: { readonly id: string; readonly lab
         <Field label="Verifier of">
           {(ids) => <PathInput {...ids} value={task} onPath={setTask} choose="folder" placeholder="each rollout's own task, as it is on disk now" />}
         </Field>
-        <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
+        <WorkLines work={work} onStop={() => stopWork(key)} done={null} inForm />
         {report === null && !running && work.failure === null && (
           <Note look="plain">
             The verifier runs anew over the final state that a rollout has kept (<b>Keep workspaces</b> in a new experiment), else over its artifacts

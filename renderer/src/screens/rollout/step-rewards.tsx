@@ -62,7 +62,7 @@ export function StepRewards({ rollout }: { readonly rollout: RolloutDetail }) {
       </div>
       <div className="max-h-56 overflow-auto">
         {rollout.steps.map((step, index) => (
-          <div key={step.name} className={`${columns} min-h-row border-b border-line last:border-b-0`} data-step={step.name}>
+          <div key={step.name} className={`${columns} min-h-row border-b py-0.5 border-line last:border-b-0`} data-step={step.name}>
             <span className="text-right text-muted tabular-nums">{index + 1}</span>
             <span className="min-w-0">
               <b className="block truncate font-medium" title={step.name}>

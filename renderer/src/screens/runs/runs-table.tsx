@@ -9,6 +9,9 @@ import { rolloutTitle } from "../../words/names.ts";
 import { type RowActions, RowView } from "./row-view.tsx";
 import { activeIndex, closedKey, parentIndex, type Row, type SortColumn, type Sorting, sortColumns } from "./rows.ts";
 
+/** Of the head, px: `--of-row-header`. */
+const headHeight = 26;
+
 const columns: readonly { readonly column: SortColumn | null; readonly label: string; readonly look: string }[] = [
   { column: "started", label: "Started", look: "" },
   { column: "harness", label: "Harness", look: "column-harness" },
@@ -91,16 +94,19 @@ export function RunsTable({ rows, sorting, onSort, filtering, rowHeight }: RunsT
     estimateSize: () => rowHeight,
     getItemKey: (at) => rows[at]?.key ?? at,
     overscan: 12,
-    scrollPaddingStart: 26,
+    // Rows begin below the head, which stays at the top: so much of the height shows none.
+    scrollPaddingEnd: headHeight,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of density changes every size
   useEffect(() => virtual.measure(), [rowHeight]);
 
-  // Selected from elsewhere (a new experiment, a link), or selected before this table was left: it is brought into sight.
+  // Selected from elsewhere (a new experiment, a link), or before this table was left: it is brought into sight. A row that was
+  // clicked stays under the pointer: a second click may follow.
   const activeKey = rows[index]?.key;
+  const selectedHere = useRef<string | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another row is brought into sight; scrolling away from one stays
   useEffect(() => {
-    if (activeKey !== undefined) virtual.scrollToIndex(index);
+    if (activeKey !== undefined && activeKey !== selectedHere.current) virtual.scrollToIndex(index);
   }, [activeKey]);
 
   const latest = useRef({ rows, filtering });
@@ -108,6 +114,7 @@ export function RunsTable({ rows, sorting, onSort, filtering, rowHeight }: RunsT
   const actions = useMemo(
     (): RowActions => ({
       select: (key) => {
+        selectedHere.current = key;
         useRunsSelection.setState({ active: key });
         const rollout = rolloutOf(latest.current.rows.find((row) => row.key === key));
         if (rollout !== null) selectRollout(rollout);

@@ -85,12 +85,15 @@ export function ImportWeights({ form, change, begin, work, mistakes }: ReturnTyp
           )}
         </Field>
       )}
-      <div className="rounded-2 bg-sunken px-3 py-2">
-        <Facts labelWidth="6rem" rows={sources} />
-      </div>
-      <WorkLines work={work} onStop={() => stopWork(key)} done={null} />
-      {work.result !== null && <Imported model={work.result} />}
-      <TrainedWeights />
+      {work.status === "idle" && (
+        <div className="rounded-2 bg-sunken px-3 py-2">
+          <Facts labelWidth="6rem" rows={sources} />
+        </div>
+      )}
+      <WorkLines work={work} onStop={() => stopWork(key)} done={null} inForm>
+        {work.result !== null && <Imported model={work.result} />}
+      </WorkLines>
+      {work.status === "idle" && <TrainedWeights />}
     </DialogForm>
   );
 }
@@ -117,7 +120,7 @@ function TrainedWeights() {
           </Button>
         </p>
       ) : (
-        <div className="grid max-h-40 gap-1.5 overflow-auto">
+        <div className="grid max-h-[8.75rem] gap-1.5 overflow-auto">
           {trained.map((policy) => (
             <CopyLine key={policy.id} label={policy.about} value={policy.id} what="Name" />
           ))}

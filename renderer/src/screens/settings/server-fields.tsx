@@ -1,5 +1,6 @@
 import type { ComponentProps } from "react";
 import { Field, NumberInput, TextInput } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { PathInput } from "../../parts/path-input.tsx";
 import { kinds, kindWords, type Mistakes, type PolicyForm, takesTokenizer } from "./policy-form.ts";
 
@@ -86,7 +87,8 @@ export function ServerFields({ form, errors, change, editing }: FieldsProps) {
             <span>for a million tokens</span>
           </div>
           {(errors.priceInput ?? errors.priceOutput ?? errors.priceCached) !== undefined && (
-            <p className="m-0" role="alert">
+            <p className="m-0 flex gap-1.5" role="alert">
+              <Icon name="fail" size={0.875} className="mt-px text-failed" />
               {errors.priceInput ?? errors.priceOutput ?? errors.priceCached}
             </p>
           )}

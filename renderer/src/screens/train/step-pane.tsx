@@ -44,16 +44,16 @@ function StepFacts({ detail, run }: { readonly detail: TrainingStepDetail; reado
             </span>,
           ],
           ["Mean reward", rewardText(point.reward.mean)],
-          ["Wall time", seconds(point.seconds.total)],
           ["Clip fraction", clip === undefined ? null : decimal(clip, 3)],
           ["Gradient norm", point.gradientNorm === null ? null : decimal(point.gradientNorm, 2)],
           ["Rollouts", `${count(point.used)} of ${count(point.rollouts)} took part`],
           ["Tokens trained", `${count(point.trainedTokens)}, ${count(point.uniqueTokens)} computed`],
           ...(point.staleness > 0 ? ([["Staleness", `${plural(point.staleness, "version")} behind at most`]] as const) : []),
+          ["Wall time", seconds(point.seconds.total)],
         ]}
       />
       {point.seconds.total > 0 && (
-        <div className="mt-3">
+        <div className="mt-2">
           <TimeStrip seconds={point.seconds} />
         </div>
       )}

@@ -7,7 +7,7 @@ describe("shares of the wall time", () => {
   it("fills the whole time with three parts that do not overlap", () => {
     const parts = wholeShares(seconds) ?? [];
     expect(parts.map(({ name, share }) => [name, Number(share.toFixed(3))])).toEqual([
-      ["engine at work", 0.55],
+      ["engine", 0.55],
       ["sandboxes alone", 0.4],
       ["idle", 0.05],
     ]);

@@ -18,7 +18,7 @@ export function wholeShares({ total, engine, idle, sampling, training }: Seconds
   if (total <= 0 || (engine <= 0 && sampling + training > 0)) return null;
   const shares = { engine: clamped(engine / total), idle: clamped(idle / total) };
   return [
-    { name: "engine at work", share: shares.engine, ink: "var(--of-running)", definition: "The policy was being sampled or trained." },
+    { name: "engine", share: shares.engine, ink: "var(--of-running)", definition: "The policy was being sampled or trained." },
     {
       name: "sandboxes alone",
       share: clamped(1 - shares.engine - shares.idle),
@@ -33,7 +33,7 @@ const overlapping = [
   ["sampling", "sampling", "var(--of-sampled)", "A model call was being answered."],
   ["sandbox", "sandboxes", "var(--of-infra)", "A rollout was in its sandbox, harness or verifier."],
   ["training", "training", "var(--of-series-1)", "The trainer computed gradients or took a step."],
-  ["evaluation", "evaluation", "var(--of-series-3)", "The policy was evaluated on held-out tasks; its sampling counts above as well."],
+  ["evaluation", "evaluation", "var(--of-series-2)", "The policy was evaluated on held-out tasks; its sampling counts above as well."],
 ] as const;
 
 /** Each part's own share of the time. They run beside each other: together they may be more than the whole. */

@@ -14,7 +14,7 @@ function Named({ part }: { readonly part: TimeShare }) {
   );
 }
 
-/** The whole time in three parts: engine at work, sandboxes alone, idle. One strip and its legend. */
+/** The whole time in three parts: engine (sampler or trainer) at work, sandboxes alone, idle. One strip and its legend. */
 export function TimeStrip({ seconds }: Pick<TrainingRunView, "seconds">) {
   const parts = wholeShares(seconds);
   if (parts === null) return null;
