@@ -1,6 +1,6 @@
 /** The command line: every verb of the product in one table. */
 import { Command, CommanderError } from "commander";
-import { allVerbs, printFailure, start } from "./cli/index.ts";
+import { allVerbs, outliveReaders, printFailure, start } from "./cli/index.ts";
 import { productVersion } from "./machine/index.ts";
 
 const program = new Command("openforge")
@@ -49,7 +49,8 @@ function verbOf(words: readonly string[]): string | null {
 function requireKnownVerb(words: readonly string[]): void {
   const verb = verbOf(words);
   if (verb === null || verb === "help" || program.commands.some((command) => command.name() === verb)) return;
-  throw new CommanderError(2, "commander.unknownCommand", `There is no verb \`${verb}\`.`);
+  const known = program.commands.map((command) => command.name()).join(", ");
+  throw new CommanderError(2, "commander.unknownCommand", `There is no verb \`${verb}\`; there are ${known}.`);
 }
 
 /** Commander's words as a sentence of ours. */
@@ -62,6 +63,7 @@ function usageSentence(text: string): string {
   return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
+outliveReaders();
 try {
   requireKnownVerb(process.argv.slice(2));
   await program.parseAsync();

@@ -44,7 +44,7 @@ export const experimentSpecSchema = z.strictObject({
   /** Task package folders, or `starter` for all that ship. */
   tasks: z.array(z.string().min(1)).min(1).default(["starter"]),
   harnesses: z.array(z.string().min(1)).min(1).default(["react"]),
-  /** Policy ids, URLs, `scripted[:FILE]`, `replay:ROLLOUT`, `embedded:PATH`. */
+  /** Policy ids, URLs, `scripted[:FILE]`, `embedded:FOLDER`, `embedded:NAME`, `training:RUN@STEP`. */
   policies: z.array(z.string().min(1)).min(1).default(["scripted"]),
   k: z.number().int().positive().default(1),
   sandbox: z.enum(["local", "docker", "kubernetes"]).default("local"),

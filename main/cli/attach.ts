@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type OutcomeCause, outcomeCauses } from "../../engine/outcome/index.ts";
 import type { Attached } from "../attach/index.ts";
 import { type ExitCode, WorkbenchError } from "../errors.ts";
+import { absolutePolicy } from "../models/index.ts";
 import { note, print, printJson, table } from "./output.ts";
 import { untilStopped } from "./service.ts";
 import { type CommonOptions, runVerb, type VerbContext, verb } from "./verb.ts";
@@ -25,7 +26,7 @@ export function attachCommand(): Command {
     .option("--policy <policy>", "what answers, as in `openforge run`", "scripted")
     .action((options: AttachOptions) =>
       runVerb(options, async (context) => {
-        const attached = await context.client.attach.start({ name: options.name, policy: options.policy });
+        const attached = await context.client.attach.start({ name: options.name, policy: policyOf(options) });
         if (context.json) printJson({ baseUrl: attached.baseUrl, key: attached.key, dialects: attached.dialects, experiment: attached.experiment });
         else print(addressTable(attached));
         if (!context.signal.aborted) await untilStopped(context.signal);
@@ -47,7 +48,7 @@ export function wrapCommand(): Command {
     .action((command: readonly string[], options: Partial<AttachOptions>) =>
       runVerb(options, async (context) => {
         const [program = ""] = command;
-        const attached = await context.client.attach.start({ name: options.name ?? basename(program), policy: options.policy ?? "scripted" });
+        const attached = await context.client.attach.start({ name: options.name ?? basename(program), policy: policyOf(options) });
         try {
           return await runWrapped(command, attached, context.signal);
         } finally {
@@ -55,6 +56,10 @@ export function wrapCommand(): Command {
         }
       }),
     );
+}
+
+function policyOf({ policy = "scripted" }: Partial<AttachOptions>): string {
+  return absolutePolicy(policy, process.cwd());
 }
 
 /** A person's word on an attached session. */
@@ -65,15 +70,17 @@ export function gradeCommand(): Command {
     .option("--cause <cause>", `what kind of failure: ${outcomeCauses.join(", ")}`, readCause)
     .option("--note <text>", "one sentence")
     .action((id: string, status: string, options: CommonOptions & { readonly cause?: OutcomeCause; readonly note?: string }) =>
-      runVerb(options, async ({ client }) => {
+      runVerb(options, async ({ client, json }) => {
         if (status !== "succeeded" && status !== "failed")
           throw new WorkbenchError(
             "usage",
             `A session succeeded or failed; it can't be \`${status}\`.`,
             "For example `openforge runs grade ID succeeded`.",
           );
-        await client.attach.grade({ id, status, cause: options.cause ?? null, note: options.note ?? null });
-        note(`${id} is kept as ${status}.`);
+        const verdict = { id, status, cause: options.cause ?? null, note: options.note ?? null } as const;
+        await client.attach.grade(verdict);
+        if (json) printJson(verdict);
+        else print(`${id} is kept as ${status}.`);
         return 0;
       }),
     );
@@ -85,9 +92,10 @@ export function correctCommand(): Command {
     .argument("<call>", "id of the call, as `openforge calls ROLLOUT` shows it")
     .argument("<text>", "the right answer; empty takes a correction back")
     .action((call: string, text: string, options: CommonOptions) =>
-      runVerb(options, async ({ client }) => {
+      runVerb(options, async ({ client, json }) => {
         await client.attach.correct({ call, text });
-        note(text === "" ? `The correction of ${call} is taken back.` : `${call} is corrected.`);
+        if (json) printJson({ call, text });
+        else print(text === "" ? `The correction of ${call} is taken back.` : `${call} is corrected.`);
         return 0;
       }),
     );
@@ -116,9 +124,20 @@ async function detach({ client, json }: VerbContext, { id }: Attached): Promise<
   else note(`${counts.sessions} sessions with ${counts.calls} calls are recorded.`);
 }
 
-/** Variables by which programs find their model, whatever they speak. */
-function wrappedEnvironment({ key, baseUrl, dialects }: Pick<Attached, "key" | "baseUrl" | "dialects">): Readonly<Record<string, string>> {
+/**
+ * Variables by which programs find their model, whatever they speak. Keys of the person's own that would go first are taken away, and a
+ * proxy for the web is not asked for an address of this machine.
+ */
+export function wrappedEnvironment(
+  inherited: NodeJS.ProcessEnv,
+  { key, baseUrl, dialects }: Pick<Attached, "key" | "baseUrl" | "dialects">,
+): NodeJS.ProcessEnv {
+  const { ANTHROPIC_API_KEY: _anthropic, GOOGLE_API_KEY: _google, ...environment } = inherited;
+  const direct = [environment.NO_PROXY ?? environment.no_proxy ?? "", "127.0.0.1"].filter((part) => part !== "").join(",");
   return {
+    ...environment,
+    NO_PROXY: direct,
+    no_proxy: direct,
     OPENAI_BASE_URL: baseUrl,
     OPENAI_API_BASE: baseUrl,
     OPENAI_API_KEY: key,
@@ -132,7 +151,7 @@ function wrappedEnvironment({ key, baseUrl, dialects }: Pick<Attached, "key" | "
 /** Resolves with the program's own exit code. */
 function runWrapped([program = "", ...rest]: readonly string[], attached: Attached, signal: AbortSignal): Promise<ExitCode> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, rest, { stdio: "inherit", env: { ...process.env, ...wrappedEnvironment(attached) } });
+    const child = spawn(program, rest, { stdio: "inherit", env: wrappedEnvironment(process.env, attached) });
     // Ctrl-C reaches the program by itself; it decides how to end.
     signal.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
     child.once("error", (error) =>

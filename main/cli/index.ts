@@ -12,7 +12,7 @@ import { serveCommand } from "./serve.ts";
 import { taskCommand } from "./task.ts";
 import { trainCommand } from "./train.ts";
 
-export { printFailure } from "./output.ts";
+export { outliveReaders, printFailure } from "./output.ts";
 export { start } from "./start.ts";
 
 export function allVerbs(): readonly Command[] {

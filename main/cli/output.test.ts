@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WorkbenchError } from "../errors.ts";
-import { asFailure, number, table } from "./output.ts";
+import { asFailure, number, shellWord, table } from "./output.ts";
 
 test("a table aligns numbers right and words left", () => {
   expect(
@@ -22,4 +22,8 @@ test("a missing number is a dash, never 0", () => {
 test("expected failures keep their exit code; bugs are named as such", () => {
   expect(asFailure(new WorkbenchError("unavailable", "No Docker.", "Start it."))).toMatchObject({ exitCode: 3, message: "No Docker." });
   expect(asFailure(new TypeError("x is not a function"))).toMatchObject({ code: "internal", exitCode: 1 });
+});
+
+test("a path in a suggested command can be typed as it stands", () => {
+  expect(["my-tasks/first", "my täsks/first", "it's"].map(shellWord)).toEqual(["my-tasks/first", "'my täsks/first'", "'it'\\''s'"]);
 });

@@ -50,6 +50,24 @@ export function printFailure(failure: Failure, json: boolean): void {
   else note(`${failure.message}\n  ${failure.remedy}`);
 }
 
+/**
+ * Readers may leave before the end (`| head`): what is still said goes nowhere, and the work is done as ever. Output that is lost in
+ * another way (a full disk) ends in a sentence and exit code 1.
+ */
+export function outliveReaders(streams: readonly NodeJS.WriteStream[] = [process.stdout, process.stderr]): void {
+  let lost = false;
+  process.once("exit", () => {
+    if (lost) process.exitCode = 1;
+  });
+  for (const stream of streams) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE" || lost) return;
+      lost = true;
+      note(`The output could not be written: ${error.message}.\n  The work itself was done; \`openforge runs list\` shows what is recorded.`);
+    });
+  }
+}
+
 /** The one JSON document of a verb. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -57,6 +75,11 @@ export function printJson(value: unknown): void {
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** As it has to be typed in a command that we suggest. */
+export function shellWord(text: string): string {
+  return /^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Progress and messages. */

@@ -1,8 +1,9 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type PolicyPrices, type PolicyView, serverKinds } from "../api/policy-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { dataFolder, productVersion } from "../machine/index.ts";
-import { importModel } from "../models/index.ts";
+import { absolutePolicy, importModel } from "../models/index.ts";
 import { openLocalPolicy, servePolicy } from "../proxy/index.ts";
 import { note, print, printJson, table } from "./output.ts";
 import { portNumber } from "./serve.ts";
@@ -63,7 +64,8 @@ export function policyCommand(): Command {
       .option("--replace", "take the place of a policy of this id")
       .action((id: string, url: string, options: AddOptions) =>
         runVerb(options, async ({ client, json }) => {
-          const { model, keyVariable, tokenizer, replace } = options;
+          const { model, keyVariable, replace } = options;
+          const tokenizer = options.tokenizer === undefined ? undefined : resolve(options.tokenizer);
           const added = await client.policies.add({
             ...{ id, url, model, keyVariable, tokenizer, replace },
             kind: kindOf(options.kind),
@@ -94,7 +96,7 @@ export function policyCommand(): Command {
       .argument("<policy>")
       .action((id: string, options: CommonOptions) =>
         runVerb(options, async ({ client, json }) => {
-          const { policy: probed, lost } = await client.policies.probe({ id });
+          const { policy: probed, lost } = await client.policies.probe({ id: absolutePolicy(id, process.cwd()) });
           if (json) printJson({ ...probed, lost });
           else {
             print(`${probed.id} (${probed.kind}): ${probed.capture ?? "nothing"}`);

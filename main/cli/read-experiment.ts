@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { type ExperimentSpec, experimentSpecSchema } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
+import { absolutePolicy } from "../models/index.ts";
 import { issueSentence, readYaml, telling } from "../yaml/index.ts";
 
 /** What the options of `openforge run` give; undefined = not given. */
@@ -42,12 +43,6 @@ function fromFolder(spec: ExperimentSpec, folder: string): ExperimentSpec {
     tasks: spec.tasks.map((path) => (path === "starter" ? path : resolve(folder, path))),
     policies: spec.policies.map((policy) => absolutePolicy(policy, folder)),
   };
-}
-
-/** `scripted:FILE` and `embedded:PATH` name something on disk; anything else is an id or an address. */
-function absolutePolicy(policy: string, folder: string): string {
-  const named = /^(scripted|embedded):(.+)$/s.exec(policy);
-  return named === null ? policy : `${named[1]}:${resolve(folder, named[2] ?? "")}`;
 }
 
 async function readText(file: string): Promise<string> {

@@ -30,7 +30,7 @@ export function runCommand(): Command {
     .argument("[file]", "the experiment as a YAML file; options override it")
     .option("--tasks <path...>", "task packages; `starter` = all that ship")
     .option("--harness <id...>", "harnesses (see `openforge harness list`)")
-    .option("--policy <policy...>", "policy id, URL, scripted[:FILE], replay:ROLLOUT or embedded:PATH")
+    .option("--policy <policy...>", "policy id, URL, scripted[:FILE], embedded:FOLDER, embedded:NAME or training:RUN@STEP")
     .option("-k <n>", "rollouts of each combination")
     .option("--sandbox <kind>", "local, docker or kubernetes")
     .option("--concurrency <n>", "rollouts at once")

@@ -112,8 +112,8 @@ async function show({ client, json }: VerbContext, id: string): Promise<0> {
     printJson(rollout);
     return 0;
   }
-  print(`${rollout.id}  ${rollout.task}  ${rollout.harness} ${rollout.harnessVersion}  ${rollout.policy}  in ${rollout.sandbox}`);
-  print(`outcome   ${rollout.status ?? rollout.phase}${rollout.cause === null ? "" : ` · ${rollout.cause}`}  (${rollout.action ?? "not ended"})`);
+  print([rollout.id, rollout.task, `${rollout.harness} ${rollout.harnessVersion}`.trim(), rollout.policy, placeOf(rollout)].join("  "));
+  print(`outcome   ${outcomeOf(rollout)}`);
   if (rollout.detail !== null) print(`          ${rollout.detail}`);
   print(`reward    ${number(rollout.reward)}`);
   print(`trainable ${rollout.trainable === true ? "yes" : (rollout.trainableReason ?? "not ended")}`);
@@ -137,6 +137,19 @@ async function show({ client, json }: VerbContext, id: string): Promise<0> {
   return 0;
 }
 
+const isAttached = ({ labels }: RolloutDetail): boolean => labels.purpose === "attach";
+
+function placeOf(rollout: RolloutDetail): string {
+  return isAttached(rollout) ? "outside any sandbox" : `in ${rollout.sandbox}`;
+}
+
+function outcomeOf(rollout: RolloutDetail): string {
+  const { status, cause, action, phase } = rollout;
+  if (status !== null) return `${status}${cause === null ? "" : ` · ${cause}`}  (${action})`;
+  if (phase === "ended" && isAttached(rollout)) return `not graded: openforge runs grade ${rollout.id} succeeded`;
+  return `${phase}  (not ended)`;
+}
+
 function printSteps({ steps }: RolloutDetail): void {
   if (steps.length === 0) return;
   const rows = steps.map((step) => {
@@ -153,7 +166,7 @@ function printCalls(rollout: RolloutDetail): void {
     table(
       ["call", "dialect", "status", "chain", "prompt", "sampled", "capture", "retries", "summary"],
       rollout.calls.map((call) => [
-        String(call.index),
+        call.id,
         call.dialect,
         call.aborted ? "aborted" : call.status,
         call.chain === null ? "–" : String(call.chain),

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { wilsonInterval } from "../../engine/statistics/index.ts";
 import type { TaskCheckView, TaskRunView } from "../api/task-views.ts";
 import { WorkbenchError } from "../errors.ts";
-import { number, print, printJson, table } from "./output.ts";
+import { note, number, print, printJson, shellWord, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 interface TaskOptions extends CommonOptions {
@@ -27,7 +27,7 @@ export function taskCommand(): Command {
             ...(options.family === undefined ? {} : { family: options.family }),
           });
           if (json) printJson(made);
-          else print(`Wrote ${made.path}. Next: openforge task run-gold ${path}`);
+          else print(`Wrote ${made.path}. Next: openforge task run-gold ${shellWord(path)}`);
           return 0;
         }),
       ),
@@ -81,6 +81,7 @@ export function taskCommand(): Command {
           const input = { path: resolve(path), sandbox: sandboxKind(options.sandbox) };
           const { results } = await follow(await client.tasks.runCheats(input, { signal }));
           if (json) printJson({ results });
+          else if (results.length === 0) note("The package has no cheats: put a script into cheats/NAME/solve.sh.");
           else
             print(
               table(

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { measureExperiment } from "../analysis/index.ts";
 import type { ExportReport, ExportRequest } from "../api/export-views.ts";
+import { correctionsOf } from "../attach/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import type { RolloutRecord } from "../store/index.ts";
 import { mediaFiles } from "./atif/media-files.ts";
@@ -82,16 +83,20 @@ async function writeFormat(work: Work, path: string): Promise<Written> {
     case "slime":
       return writeRows(work, path, writeSlime);
     case "har":
-      return { count: await writeHar({ store, rollouts, version, report, signal }, path), unit: "calls" };
+      return counted(await writeHar({ store, rollouts, version, report, signal }, path), "call", "calls");
     case "csv":
-      return { count: await writeCsv(await measuredOf(work), path), unit: "rollouts" };
+      return counted(await writeCsv(await measuredOf(work), path), "rollout", "rollouts");
     case "harbor":
-      return { count: await writeJob({ store, experiment, rollouts, name: basename(request.path), report, signal }, path), unit: "trials" };
+      return counted(await writeJob({ store, experiment, rollouts, name: basename(request.path), report, signal }, path), "trial", "trials");
     case "atif":
       return writeTrajectories(work, path);
     case "html":
       return writePages(work, path);
   }
+}
+
+function counted(count: number, one: string, many: string): Pick<Written, "count" | "unit"> {
+  return { count, unit: count === 1 ? one : many };
 }
 
 type RowWriter = (file: TrainerFile) => Promise<number>;
@@ -106,7 +111,16 @@ async function writeRows(work: Work, path: string, write: RowWriter): Promise<Wr
   const leaveOut = ({ rollout, chain, step }: TrainingRow, reason: string): void => work.leftOut.add(`${step} ${rollout.id} ${chain}`, reason);
   const count = await write({ path, rows, leaveOut, note: (sentence) => work.notes.push(sentence) });
   if (count === 0) throw nothingToTrain([...leftOut.list(), ...work.leftOut.list()]);
-  return { count, unit: "rows", leftOut: leftOut.list() };
+  noteCorrections(work);
+  return { ...counted(count, "row", "rows"), leftOut: leftOut.list() };
+}
+
+/** Rows are what the policy said; nobody shall take a file for what a person made of it. */
+function noteCorrections({ parts, named, notes }: Work): void {
+  const corrected = named.rollouts.reduce((sum, { id }) => sum + correctionsOf(parts.store, id).size, 0);
+  if (corrected === 0) return;
+  const subject = corrected === 1 ? "One answer was" : `${corrected} answers were`;
+  notes.push(`${subject} corrected by hand: the rows hold what was said. A training run learns the corrections (docs/attach.md).`);
 }
 
 /** Set when the id names one rollout: its rewards are compared with its whole group's, and its rows alone are written. */
@@ -171,7 +185,7 @@ async function writeTrajectories(work: Work, path: string): Promise<Written> {
   }
   if (count === 0)
     throw new WorkbenchError("usage", "No model call was answered in it, so there is no trajectory.", "Export it as har or csv.", { exitCode: 1 });
-  return { count, unit: count === 1 ? "trajectory" : "trajectories" };
+  return counted(count, "trajectory", "trajectories");
 }
 
 async function writePages(work: Work, path: string): Promise<Written> {
@@ -192,7 +206,7 @@ async function writePages(work: Work, path: string): Promise<Written> {
     await nextTurn(work, count, "pages");
   }
   if (count === 0) throw new WorkbenchError("usage", "No rollout of it has ended.", "Wait for it, or cancel it.", { exitCode: 1 });
-  return { count, unit: count === 1 ? "page" : "pages" };
+  return counted(count, "page", "pages");
 }
 
 async function nextTurn({ named, report, signal }: Work, count: number, unit: string): Promise<void> {

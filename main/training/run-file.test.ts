@@ -19,6 +19,13 @@ test.each(readdirSync(shipped))("the shipped run file %s is good, and says what 
 });
 
 describe("a run file", () => {
+  test("names a teacher's rules from its own folder", () => {
+    const teacher =
+      "name: t\nbase: tiny\ntasks: { train: ./tasks }\nstages:\n  - { kind: sft, rate: 1e-4, teacher: { policy: 'scripted:rules.yaml' } }\n";
+    const reading = readRunFile(teacher, "/runs");
+    expect(reading.ok && reading.settings.stages[0]).toMatchObject({ teacher: { policy: "scripted:/runs/rules.yaml" } });
+  });
+
   test("may be small: everything else has a default, and paths are meant from its folder", () => {
     const reading = readRunFile(smallest, "/runs");
     if (!reading.ok) throw new Error(reading.faults[0]?.message);

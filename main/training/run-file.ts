@@ -4,6 +4,7 @@ import { z } from "zod";
 import { linearKinds } from "../../engine/models/index.ts";
 import { type AlgorithmName, namedAlgorithms } from "../../engine/training/index.ts";
 import type { TrainingCheck } from "../api/training-views.ts";
+import { absolutePolicy } from "../models/index.ts";
 import { readYaml } from "../yaml/index.ts";
 
 const count = z.number().int().positive();
@@ -258,8 +259,13 @@ export function lineOfKey(yaml: string, key: string): number {
 function fromFolder(settings: RunSettings, folder: string): RunSettings {
   const source = (given: TaskSource): TaskSource => (typeof given === "string" && given !== "starter" ? resolve(folder, given) : given);
   const { train, heldOut } = settings.tasks;
+  const stage = (given: RlStage | SftStage): RlStage | SftStage => {
+    if (given.kind !== "sft" || given.teacher.policy === undefined) return given;
+    return { ...given, teacher: { ...given.teacher, policy: absolutePolicy(given.teacher.policy, folder) } };
+  };
   return {
     ...settings,
+    stages: settings.stages.map(stage),
     base: /[\\/]/.test(settings.base) && !settings.base.includes(":") ? resolve(folder, settings.base) : settings.base,
     tasks: { train: train.map(source), ...(heldOut === undefined ? {} : { heldOut: heldOut.map(source) }) },
   };

@@ -1,4 +1,5 @@
 /** The tasks of a run: packages from disk or made by the starter generator, told apart by what they hold. */
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { deriveSeed, seededRandom } from "../../engine/statistics/index.ts";
@@ -76,9 +77,14 @@ async function foldersOf(source: TaskSource, split: StarterSplit, places: TaskPl
     throw new WorkbenchError("task", `The task folder ${folder} cannot be read.`, "Name a task package, or a folder of packages.", { cause: error });
   });
   if (entries.some((entry) => entry.name === "task.toml")) return [folder];
-  const packages = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+  const packages = entries.map((entry) => join(folder, entry.name)).filter(isMeantAsPackage);
   if (packages.length > 0) return packages.toSorted();
   throw new WorkbenchError("task", `The folder ${folder} holds no task package.`, "Name a task package, or a folder of packages.");
+}
+
+/** Whatever else lies beside the packages (.git, notes) is none; one that lacks its task.toml is a faulty one, and told. */
+function isMeantAsPackage(folder: string): boolean {
+  return ["task.toml", "instruction.md"].some((name) => existsSync(join(folder, name)));
 }
 
 async function soundTask(folder: string): Promise<Task> {

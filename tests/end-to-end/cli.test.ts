@@ -109,6 +109,16 @@ describe("the service", () => {
   });
 });
 
+test.each<[string, readonly string[]]>([
+  ["a table", ["harness", "list"]],
+  ["a help text", ["run", "--help"]],
+  ["a document", ["doctor", "--json"]],
+])("a reader that leaves early ends %s quietly", async (_name, words) => {
+  const running = start(words, data.path);
+  running.process.stdout?.destroy();
+  expect(await running.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
 describe("wrong input gets one sentence, what to do, and the contract's exit code", () => {
   const cases: readonly [name: string, args: readonly string[], code: number, environment?: Record<string, string>][] = [
     ["an unknown verb", ["frobnicate"], 2],
