@@ -165,9 +165,9 @@ describe("random interleavings of main line, subagents, compactions, retries and
         const { chains } = rebuild(served);
         for (const chain of chains) {
           expect(chain.owned).toBeGreaterThan(0);
-          const copies = chains.filter((other) => other !== chain && chain.calls.every((index, position) => other.calls[position] === index)).filter(
-            (other) => served[other.calls[chain.calls.length] ?? -1]?.call.excluded !== "side",
-          );
+          const copies = chains
+            .filter((other) => other !== chain && chain.calls.every((index, position) => other.calls[position] === index))
+            .filter((other) => served[other.calls[chain.calls.length] ?? -1]?.call.excluded !== "side");
           expect(copies).toEqual([]);
         }
       }),

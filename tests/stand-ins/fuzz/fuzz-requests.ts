@@ -88,6 +88,8 @@ async function sendAll(bed: ProxyBed, target: FuzzTarget, numbers: number[], tal
 function faultOf(request: FuzzRequest, reply: RawReply): string | null {
   if (reply.ended === "hung") return "no reply within 30 s";
   if (reply.ended === "left" || request.form === "none") return null;
+  // A client that says that nothing follows may be taken for one that is gone.
+  if (request.ends && reply.status === null && reply.body === "") return null;
   const faults = (request.form === "any" ? fuzzDialects : [request.dialect]).map((dialect) => faultOfReply(reply, dialect, request.asks));
   return faults.includes(null) ? null : faults.join(" / ");
 }
