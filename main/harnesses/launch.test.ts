@@ -68,8 +68,8 @@ test("an instruction longer than a command line allows goes by standard input", 
 
 test("a server that the harness cannot use, and a value that does not exist, are refused with a sentence", () => {
   const remote: McpServer = { ...server, transport: "sse", command: null, url: "http://x" };
-  expect(() => prepareLaunch(shipped("react"), { ...values, mcpServers: [remote] })).toThrow(
-    "Harness react cannot use MCP servers over sse, and the task brings one (lab notes).",
+  expect(() => prepareLaunch(shipped("codex"), { ...values, mcpServers: [remote] })).toThrow(
+    "Harness codex cannot use MCP servers over sse, and the task brings one (lab notes).",
   );
   const odd = { ...shipped("react"), env: { A: `\${nothing}` } };
   expect(() => prepareLaunch(odd, values)).toThrow(`env A of harness react uses \${nothing}, which is not a value of a manifest.`);

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { startMcpStandIn } from "./mcp-server.test-data.ts";
 
 interface ChatRequest {
   readonly messages: readonly { role: string; content: string | null; tool_calls?: readonly unknown[]; tool_call_id?: string }[];
@@ -207,6 +208,23 @@ test("offers the tools of MCP servers and runs them", async () => {
   expect(run.last?.tools?.map((tool) => tool.function.name)).toEqual(["bash", "add_one", "lab__bash"]);
   const results = run.last?.messages.filter((message) => message.role === "tool").map((message) => message.content);
   expect(results).toEqual(['add.one{"n":1}', "Error: bash{}"]);
+});
+
+test.each([
+  ["http", "/mcp"],
+  ["sse", "/sse"],
+] as const)("reaches MCP servers by %s, and says why one refuses", async (type, path) => {
+  const lab = await startMcpStandIn("open");
+  closers.push(() => lab.close());
+  const server = { type, url: `${lab.url}${path}`, headers: { "x-lab-key": "open" } };
+  const run = await runAgent([says(calls("weigh", '{"thing":"plum"}'), "tool_calls"), says({ content: "Done." })], { mcpServers: { lab: server } });
+  expect(run.last?.messages.filter((message) => message.role === "tool").map((message) => message.content)).toEqual(["It weighs 4217 g."]);
+  expect(lab.heard).toEqual(["initialize", "notifications/initialized", "tools/list", "tools/call plum"]);
+  const refused = await runAgent([says({ content: "Done." })], { mcpServers: { lab: { ...server, headers: {} } } });
+  expect(refused).toMatchObject({ exitCode: 3, stderr: `MCP server lab at ${server.url} said 401: no key\n` });
+  lab.close();
+  const gone = await runAgent([says({ content: "Done." })], { mcpServers: { lab: server } });
+  expect(gone).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(`MCP server lab at ${server.url} cannot be reached: `) });
 });
 
 test("a command that outlives its time, a child that keeps the output open, a limit of turns", async () => {

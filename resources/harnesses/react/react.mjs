@@ -6,7 +6,7 @@
  *   node react.mjs --config FILE [--task TEXT | --task-file FILE]      (else the task is read from standard input)
  *   node react.mjs --resident                                         (many tasks one after the other: resident.mjs)
  *
- * Speaks OpenAI Chat Completions. Tools: `bash`, and every tool of the MCP servers in the configuration (stdio).
+ * Speaks OpenAI Chat Completions. Tools: `bash`, and every tool of the MCP servers in the configuration (mcp.mjs).
  * Writes the answer to `final.txt` and what happened to `react.jsonl` in the log folder. Exit codes: 0 the model ended,
  * 2 wrong usage, 3 the model endpoint failed, 4 the limit of turns was reached.
  *
@@ -18,8 +18,8 @@ import http from "node:http";
 import https from "node:https";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { openMcpServer } from "./mcp.mjs";
 import { serve } from "./resident.mjs";
 
 const defaults = {
@@ -47,7 +47,7 @@ const defaults = {
   answerSeconds: 0,
   /** Tries of one model call when the endpoint fails. */
   tries: 6,
-  /** `{ name: { command, args } }`. */
+  /** `{ name: { command, args } }` or `{ name: { type: "http" | "sse", url, headers } }`. */
   mcpServers: {},
 };
 
@@ -259,8 +259,8 @@ async function openTools(config, shell) {
   const runners = new Map([["bash", (given, signal) => runBash(given.command, config, shell, signal)]]);
   const definitions = [bashTool];
   try {
-    for (const [serverName, { command, args = [] }] of Object.entries(config.mcpServers)) {
-      const server = await openMcpServer(serverName, command, args, config.workdir);
+    for (const [serverName, how] of Object.entries(config.mcpServers)) {
+      const server = await openMcpServer(serverName, how, config.workdir);
       servers.push(server);
       for (const tool of server.tools) {
         const plain = tool.name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
@@ -348,67 +348,6 @@ function endGroup(pid) {
   } catch (error) {
     if (error.code !== "ESRCH") throw error;
   }
-}
-
-/** JSON-RPC over standard input and output, one message a line. */
-async function openMcpServer(name, command, args, workdir) {
-  const child = spawn(command, args, { cwd: workdir, stdio: ["pipe", "pipe", "inherit"] });
-  const waiting = new Map();
-  let lastId = 0;
-  let over = null;
-  const end = (reason) => {
-    over = new Error(`MCP server ${name} ${reason}`);
-    for (const { reject } of waiting.values()) reject(over);
-    waiting.clear();
-  };
-  child.once("error", (error) => end(`could not be started: ${error.message}`));
-  child.once("exit", (code) => end(`ended with exit code ${code ?? "unknown"}`));
-  child.stdin.on("error", (error) => end(`cannot be written to: ${error.message}`));
-  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const ask = (method, params) =>
-    new Promise((resolve, reject) => {
-      if (over !== null) return reject(over);
-      lastId += 1;
-      waiting.set(lastId, { resolve, reject });
-      send({ id: lastId, method, params });
-    });
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    let message;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      return; // Not a message: some servers print a greeting.
-    }
-    if (message.method !== undefined) {
-      // We offer nothing to servers; a ping is answered, any other question is refused.
-      const reply = message.method === "ping" ? { result: {} } : { error: { code: -32601, message: "not offered" } };
-      if (message.id !== undefined) send({ id: message.id, ...reply });
-      return;
-    }
-    const asked = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (message.error !== undefined) asked?.reject(new Error(message.error.message));
-    else asked?.resolve(message.result);
-  });
-
-  await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "react", version: "1.0.0" } });
-  send({ method: "notifications/initialized" });
-  const tools = [];
-  let cursor;
-  do {
-    const page = await ask("tools/list", cursor === undefined ? {} : { cursor });
-    tools.push(...page.tools);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return {
-    tools,
-    async call(tool, given) {
-      const result = await ask("tools/call", { name: tool, arguments: given });
-      const parts = (result.content ?? []).map((part) => (part.type === "text" ? part.text : `[${part.type}]`));
-      return `${result.isError ? "Error: " : ""}${parts.join("\n") || "(no output)"}`;
-    },
-    close: () => child.kill("SIGKILL"),
-  };
 }
 
 function pause(ms, signal) {
