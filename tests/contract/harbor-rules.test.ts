@@ -54,7 +54,7 @@ test.skipIf(!docker)("a task whose image starts a service and names its folder e
   const task = await writePackage(join(scratch.folder, "served"), {
     "task.toml": '[environment]\nnetwork_mode = "no-network"\n',
     "instruction.md": "Ask the service, and write its word into word.txt.",
-    "environment/Dockerfile": 'FROM openforge/base:1\nCOPY --chmod=755 entry.sh /entry.sh\nWORKDIR /srv/work\nENTRYPOINT ["/entry.sh"]\n',
+    "environment/Dockerfile": 'FROM openforge/base:1\nCOPY entry.sh /entry.sh\nWORKDIR /srv/work\nENTRYPOINT ["/entry.sh"]\n',
     // The word is in the memory of the service only, and changes when it is started again.
     "environment/entry.sh":
       '#!/bin/sh\nsh -c \'word=$$; mkfifo /run/ask /run/answer; while read line < /run/ask; do echo "$word $line" > /run/answer; done\' &\nexec "$@"\n',

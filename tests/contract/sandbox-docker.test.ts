@@ -82,6 +82,25 @@ describe.skipIf(!ready)(`docker sandbox${ready ? "" : ` (skipped: ${detail})`}`,
     expect(Date.now() - begin).toBeLessThan(10_000);
   });
 
+  it("builds what only BuildKit can", async () => {
+    const dockerfile = `FROM openforge/base:1 AS parts
+RUN --mount=type=cache,target=/var/cache/mine echo kept > /var/cache/mine/x && cp /var/cache/mine/x /x
+FROM openforge/base:1
+ARG TARGETARCH
+COPY --from=parts --chmod=750 /x /x
+RUN echo "for $TARGETARCH" > /arch; stat -c %a /x >> /arch
+`;
+    const said: string[] = [];
+    const box = await provider.create(sandboxRequest({ image: await context("kit", dockerfile) }), (line) => said.push(line));
+    expect(text((await run(box, "cat /arch /x")).stdout)).toBe(`for ${process.arch === "x64" ? "amd64" : process.arch}\n750\nkept\n`);
+    expect(said.join("\n")).toContain("RUN --mount=type=cache");
+    await box.destroy();
+    await docker.getImage(box.fingerprint.imageId ?? "").remove({ force: true });
+    const broken = await failure(await context("kit-broken", "FROM openforge/base:1\nRUN --mount=type=tmpfs,target=/t echo the reason; exit 3\n"));
+    expect(sandboxCauseOf(broken)).toBe("image-build");
+    expect(String(broken)).toContain("the reason");
+  });
+
   it("stops a build that nobody waits for any more", async () => {
     const image = await context("given-up", "FROM openforge/base:1\nRUN sleep 61\n");
     const stop = new AbortController();

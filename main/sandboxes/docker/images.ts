@@ -65,14 +65,17 @@ export class ImageSource {
 
   /** Id of what is built, once for the same content. */
   async build(build: ImageBuild, report: Report, signal: AbortSignal | undefined): Promise<string> {
-    const bases = await baseReferences(build);
-    if (bases.includes(baseImage)) await this.#named(baseImage, report, signal);
+    const dockerfile = await dockerfileOf(build);
+    const bases = baseReferences(dockerfile);
+    const byBuildKit = needsBuildKit(dockerfile);
+    // BuildKit would want a session of ours to fetch them with.
+    for (const base of byBuildKit ? bases : bases.filter((name) => name === baseImage)) await this.#named(base, report, signal);
     const known = await Promise.all(bases.map(async (base) => `${base} ${(await this.#find(base)) ?? ""}`));
     const tag = `openforge/task:${(await contextKey(build, known)).slice(0, 24)}`;
     const found = await this.#find(tag);
     if (found !== null) return found;
     return this.#work.share(tag, report, signal, async (tell, stop) => {
-      await buildImage(this.#docker, build, tag, tell, stop);
+      await buildImage(this.#docker, build, { tag, byBuildKit }, tell, stop);
       return this.#required(tag);
     });
   }
@@ -109,7 +112,12 @@ async function pullImage(docker: Docker, reference: string, report: Report, sign
   }
 }
 
-async function buildImage(docker: Docker, build: ImageBuild, tag: string, report: Report, signal: AbortSignal): Promise<void> {
+interface Builder {
+  readonly tag: string;
+  readonly byBuildKit: boolean;
+}
+
+async function buildImage(docker: Docker, build: ImageBuild, { tag, byBuildKit }: Builder, report: Report, signal: AbortSignal): Promise<void> {
   const { contextFolder, dockerfile, args, target, timeoutMs } = build;
   const limit = AbortSignal.timeout(timeoutMs);
   report(`Building ${contextFolder}`);
@@ -118,6 +126,8 @@ async function buildImage(docker: Docker, build: ImageBuild, tag: string, report
     const stream = await docker.buildImage(source, {
       t: tag,
       dockerfile,
+      // A number: for the text "2" dockerode opens a session, which needs files that do not come with us.
+      ...(byBuildKit ? { version: 2 as unknown as "2" } : {}),
       ...(Object.keys(args).length === 0 ? {} : { buildargs: args }),
       ...(target === null ? {} : { target }),
       forcerm: true,
@@ -153,13 +163,26 @@ async function buildImage(docker: Docker, build: ImageBuild, tag: string, report
   }
 }
 
-/** Images named in FROM lines; build stages and arguments are left to the builder. */
-async function baseReferences({ contextFolder, dockerfile }: ImageBuild): Promise<readonly string[]> {
-  const text = await readFile(join(contextFolder, dockerfile), "utf8").catch(() => {
+function dockerfileOf({ contextFolder, dockerfile }: ImageBuild): Promise<string> {
+  return readFile(join(contextFolder, dockerfile), "utf8").catch(() => {
     throw sandboxError("image-build", `There is no ${dockerfile} in ${contextFolder}.`, "Add one, or name an image.");
   });
-  const names = [...text.matchAll(/^\s*FROM\s+(?:--\S+\s+)*(\S+)/gim)].map(([, name]) => name ?? "");
-  return [...new Set(names.filter((name) => name !== "scratch" && !name.includes("$")))];
+}
+
+/** Images named in FROM lines; earlier stages and arguments are left to the builder. */
+function baseReferences(dockerfile: string): readonly string[] {
+  const lines = [...dockerfile.matchAll(/^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/gim)];
+  const stages = new Set(lines.map(([, , stage = ""]) => stage.toLowerCase()));
+  const names = lines.map(([, name = ""]) => name);
+  return [...new Set(names.filter((name) => name !== "scratch" && !name.includes("$") && !stages.has(name.toLowerCase())))];
+}
+
+/** Harbor builds by compose, that is by BuildKit. The engine's older builder needs nothing of the network, so it builds all that it can. */
+function needsBuildKit(dockerfile: string): boolean {
+  const options = /^\s*(?:RUN|COPY|ADD)\s+(?:--\S+\s+)*--(?:mount|network|security|chmod|link|parents|exclude|checksum|keep-git-dir)\b/im;
+  // Variables that it alone sets.
+  const platform = /\b(?:TARGET|BUILD)(?:PLATFORM|OS|ARCH|VARIANT)\b/;
+  return options.test(dockerfile) || platform.test(dockerfile) || /^\s*(?:RUN|COPY|ADD)\s[^\n]*<<-?["']?[A-Za-z_]/im.test(dockerfile);
 }
 
 /** Digest of everything that goes into a build: its settings, names, modes, links and content of the context, and the base images as they are now. */
