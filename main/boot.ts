@@ -70,7 +70,7 @@ export async function bootWorkbench(options: { readonly dataFolder: string }): P
     const attach = createAttachService({ store, proxy, policies });
     undo.push(() => attach.close());
     attach.endUnfinished();
-    const training = createTrainingService({ store, rollouts, harnesses, resources, modelsFolder: importedModels(options.dataFolder) });
+    const training = createTrainingService({ store, rollouts, harnesses, policies, resources, modelsFolder: importedModels(options.dataFolder) });
     undo.push(() => training.close());
     await training.resumeUnfinished();
     return {

@@ -52,6 +52,15 @@ describe("a run file", () => {
       /^6: A deterministic run collects synchronously/,
     ],
     ["all weights for vLLM", `${smallest}train: weights\nsampler: { vllm: box }\n`, /^7: A vLLM server takes adapters only/],
+    ["a word that is no form", `${smallest}train: wieghts\n`, /^6: `train` must be `weights` or a table\.$/],
+    ["a number for tasks", smallest.replace("./tasks", "3"), /^3: `tasks.train` must be a text, a table or a list\.$/],
+    [
+      "a form with an unknown key",
+      smallest.replace("./tasks", "{ starter: { cuont: 8 } }"),
+      /^3: `tasks.train.starter`: unknown key `cuont`\.$|^3: .*count` is missing/,
+    ],
+    ["groups of one", smallest.replace("rate:", "group: 1, rate:"), /^1: `group` must be at least 2: grpo compares/],
+    ["an evaluation of nothing", `${smallest}evaluation: { every: 2 }\n`, /^6: Nothing is evaluated without tasks that are held out/],
     ["no table", "- a\n- b\n", /^1: The run file is not a table of keys/],
   ])("%s is one sentence with its line", (_name, yaml, expected) => {
     expect(faultsOf(yaml)[0]).toMatch(expected);

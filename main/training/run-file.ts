@@ -233,6 +233,11 @@ export function readRunFile(yaml: string, folder: string): RunFileReading {
   return faults.length > 0 ? { ok: false, faults } : { ok: true, settings: fromFolder(reading.value, folder) };
 }
 
+/** Algorithms under which a rollout without others of its group teaches nothing. */
+const comparesGroups: ReadonlySet<AlgorithmName> = new Set(
+  names.filter((name) => ["group", "leave-one-out", "length-weighted", "whitened-group"].includes(namedAlgorithms[name].advantage.kind)),
+);
+
 /** Settings that are each right and not right together. */
 function contradictions(settings: RunSettings): readonly { readonly key: string; readonly message: string }[] {
   const found: { key: string; message: string }[] = [];
@@ -243,6 +248,11 @@ function contradictions(settings: RunSettings): readonly { readonly key: string;
     found.push({ key: "deterministic", message: "A deterministic run waits for every rollout; leave `collection.extra` out." });
   if (settings.limits.sequenceTokens !== undefined && settings.limits.sequenceTokens < 2)
     found.push({ key: "sequenceTokens", message: "`limits.sequenceTokens` must be at least 2." });
+  for (const { algorithm, group } of rl)
+    if (group < 2 && comparesGroups.has(algorithm))
+      found.push({ key: "group", message: `\`group\` must be at least 2: ${algorithm} compares the rollouts of a group.` });
+  if (settings.evaluation.every !== undefined && settings.tasks.heldOut === undefined)
+    found.push({ key: "evaluation", message: "Nothing is evaluated without tasks that are held out; name some in `tasks.heldOut`." });
   const ids = settings.harnesses.map(({ id }) => id);
   if (new Set(ids).size < ids.length) found.push({ key: "harnesses", message: "A harness is named twice in `harnesses`; give it one weight." });
   if (typeof settings.sampler === "object" && settings.train === "weights")

@@ -14,7 +14,7 @@ export function summaryOf(settings: RunSettings): readonly string[] {
     `Trains ${what} of ${base} by ${algorithmName(settings)}, in ${harnesses.map(({ id }) => id).join(", ")}, in the ${sandbox} sandbox.`,
     `Tasks: ${inWords(tasks.train)}; held out: ${tasks.heldOut === undefined ? "none, so nothing is evaluated" : inWords(tasks.heldOut)}.`,
     ...settings.stages.map(stageInWords),
-    `Evaluation: ${evaluation.samples} rollout${evaluation.samples === 1 ? "" : "s"} a task and harness${evaluation.every === undefined ? ", before and after" : `, every ${evaluation.every} steps`}.`,
+    ...(tasks.heldOut === undefined ? [] : [evaluationInWords(evaluation)]),
     ...(deterministic ? ["Repeats to the bit on this machine."] : []),
     ...(spoiled.length > 0 ? [`A controlled study: ${spoiled.join(", ")}. Its result says nothing about the policy.`] : []),
   ];
@@ -37,6 +37,12 @@ export async function memorySentence(settings: RunSettings, modelFolder: string)
 
 function inWords(sources: readonly TaskSource[]): string {
   return sources.map((source) => (typeof source === "string" ? source : `${source.starter.count} generated starter tasks`)).join(", ");
+}
+
+function evaluationInWords({ samples, every, before, after }: RunSettings["evaluation"]): string {
+  const step = every === 1 ? "step" : "steps";
+  const times = [before ? ["before"] : [], every === undefined ? [] : [`every ${every} ${step}`], after ? ["after"] : []].flat();
+  return `Evaluation: ${samples} rollout${samples === 1 ? "" : "s"} a task and harness, ${times.join(", ") || "never"}.`;
 }
 
 function stageInWords(stage: RunSettings["stages"][number]): string {

@@ -5,36 +5,38 @@ import { join } from "node:path";
 import type { TrainedTokens, TrainingCheck } from "../api/training-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import type { HarnessRegistry } from "../harnesses/index.ts";
+import type { PolicyRegistry } from "../proxy/index.ts";
 import type { RolloutService } from "../rollouts/index.ts";
 import type { Store } from "../store/index.ts";
-import { type BasePlaces, baseModel } from "./base-model.ts";
+import type { BasePlaces } from "./base-model.ts";
 import type { RunFile, TrainingService } from "./contract.ts";
 import { LiveRun } from "./live-run.ts";
 import { closeExperiment } from "./open-run.ts";
+import { prepareRun } from "./preparation.ts";
 import type { RunRecord } from "./records.ts";
 import { lineOfKey, type RunSettings, readRunFile } from "./run-file.ts";
 import { RunFolder, runFolders } from "./run-folder.ts";
 import { memorySentence, summaryOf } from "./run-summary.ts";
 import { RunHistory, runView, trainingResult } from "./run-view.ts";
-import { checkTaskSources } from "./task-set.ts";
 
 export interface TrainingServiceOptions extends Pick<BasePlaces, "modelsFolder"> {
   readonly store: Store;
   readonly rollouts: RolloutService;
   readonly harnesses: HarnessRegistry;
+  readonly policies: PolicyRegistry;
   /** `resources/` of the product. */
   readonly resources: string;
 }
 
 /** Starts nothing by itself: call `resumeUnfinished` once the service is up. */
 export function createTrainingService(options: TrainingServiceOptions): TrainingService {
-  const { store, rollouts, harnesses, resources, modelsFolder } = options;
+  const { store, rollouts, harnesses, policies, resources, modelsFolder } = options;
   const { dataFolder } = store;
   const live = new Map<string, LiveRun>();
   const histories = new Map<string, RunHistory>();
   const places = { dataFolder, modelsFolder, policiesFolder: join(resources, "policies") };
   const parts = {
-    ...{ store, rollouts, places, starterTasksFolder: join(resources, "tasks") },
+    ...{ store, rollouts, harnesses, policies, places, starterTasksFolder: join(resources, "tasks") },
     changed: (id: string) => {
       const { status, experiments } = folderOf(id).readRun();
       const payload = JSON.stringify({ run: id, status });
@@ -82,21 +84,14 @@ export function createTrainingService(options: TrainingServiceOptions): Training
     }
   }
 
-  /** Everything that the file names is there; resolves with the folder of the model. */
-  async function prepare(settings: RunSettings): Promise<string> {
-    const wanted = [...settings.harnesses.map((harness) => harness.id), ...(settings.evaluation.harnesses ?? [])];
-    for (const id of new Set(wanted)) await harnesses.get(id);
-    await checkTaskSources(settings.tasks, parts.starterTasksFolder);
-    return baseModel(settings.base, places);
-  }
-
   async function begin({ yaml, folder: base, seed }: RunFile): Promise<string> {
     const settings = soundSettings(yaml, base);
-    const model = await prepare(settings);
+    const prepared = await prepareRun(settings, parts);
+    if (!prepared.ok) throw prepared.error;
     const id = newId();
     const folder = new RunFolder(dataFolder, id);
     folder.create();
-    const record = firstRecord(id, { yaml, folder: base }, { ...settings, seed: seed ?? settings.seed }, model);
+    const record = firstRecord(id, { yaml, folder: base }, { ...settings, seed: seed ?? settings.seed }, prepared.modelFolder);
     folder.writeRun(record);
     drive(record, folder, settings);
     return id;
@@ -115,13 +110,17 @@ export function createTrainingService(options: TrainingServiceOptions): Training
       const reading = readRunFile(yaml, folder);
       if (!reading.ok) return { valid: false, faults: [...reading.faults], summary: [] };
       const { settings } = reading;
+      const refused = (key: string, { message, remedy }: WorkbenchError): TrainingCheck => {
+        return { valid: false, faults: [{ line: lineOfKey(yaml, key), message: `${message} ${remedy}` }], summary: [] };
+      };
+      const prepared = await prepareRun(settings, parts);
+      if (!prepared.ok) return refused(prepared.key, prepared.error);
       try {
-        const model = await prepare(settings);
-        return { valid: true, faults: [], summary: [...summaryOf(settings), await memorySentence(settings, model)] };
+        const memory = await memorySentence(settings, prepared.modelFolder);
+        return { valid: true, faults: [], summary: [...summaryOf(settings), memory] };
       } catch (error) {
         if (!(error instanceof WorkbenchError)) throw error;
-        const key = error.code === "harness" ? "harnesses" : error.code === "task" ? "tasks" : "base";
-        return { valid: false, faults: [{ line: lineOfKey(yaml, key), message: `${error.message} ${error.remedy}` }], summary: [] };
+        return refused("base", error);
       }
     },
     start: begin,

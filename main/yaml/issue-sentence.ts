@@ -6,7 +6,8 @@ type Issue = z.core.$ZodIssue;
 /** Of a value that may have several forms: the fault in the form it comes closest to; else the issue itself. Paths become whole. */
 export function telling(issue: Issue): Issue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue;
-  const meant = issue.errors.filter((branch) => branch.every((inner) => inner.path.length > 0 || inner.code === "unrecognized_keys"));
+  const branches = issue.errors.map((branch) => branch.map(telling));
+  const meant = branches.filter((branch) => branch.every((inner) => inner.path.length > 0 || inner.code === "unrecognized_keys"));
   const closest = meant.toSorted((left, right) => misses(left) - misses(right))[0]?.[0];
   return closest === undefined ? issue : telling({ ...closest, path: [...issue.path, ...closest.path] });
 }
@@ -53,11 +54,25 @@ function oneOf(values: readonly unknown[]): string {
 /** What a value of several forms may be. */
 function unionForms(issue: Extract<Issue, { code: "invalid_union" }>): string {
   if ("options" in issue && Array.isArray(issue.options)) return oneOf(issue.options);
-  const kinds = issue.errors.flatMap(([first]) => (first?.code === "invalid_type" ? [kind(first.expected)] : []));
-  const named = [...new Set(kinds)];
+  const named = [...new Set(formsOf(issue))];
   const last = named.pop();
   if (last === undefined) return "of another form";
   return named.length === 0 ? last : `${named.join(", ")} or ${last}`;
+}
+
+function formsOf(issue: Extract<Issue, { code: "invalid_union" }>): readonly string[] {
+  return issue.errors.flatMap(([first]) => {
+    switch (first?.code) {
+      case "invalid_type":
+        return [kind(first.expected)];
+      case "invalid_value":
+        return first.values.map((value) => `\`${String(value)}\``);
+      case "invalid_union":
+        return formsOf(first);
+      default:
+        return [];
+    }
+  });
 }
 
 function kind(expected: string): string {
