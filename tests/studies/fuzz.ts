@@ -21,7 +21,7 @@ export const study: Study = async ({ short, report }) => {
   return {
     title: "Fuzz",
     method: [
-      `${requests} requests to sessions in every token mode and to attached addresses: OpenAI Chat Completions and Responses, Anthropic Messages, Gemini, token counts and lists of models, each with spoilt JSON, bytes, encodings, paths, methods, keys or HTTP framing, or from a client that leaves. ${streams} calls whose upstream, of every kind there is, answers with spoilt JSON or events, cuts, resets, errors that say nothing, or not at all.`,
+      `${requests} requests to sessions in every token mode and to attached addresses: OpenAI Chat Completions and Responses, Anthropic Messages, Gemini, token counts and lists of models, each with spoilt JSON, bytes, encodings, paths, methods, or keys, with its HTTP broken (first line, headers, length, chunks, something else than HTTP), or from a client that leaves. ${streams} calls whose upstream, of every kind there is, answers with spoilt JSON or events, cuts, resets, errors that say nothing, or not at all.`,
       "A case is a fault when there is no reply within its time, a reply that is neither an answer nor an error in its client's dialect, a bug that is owned up to, a record that differs from what was counted or can't be read again, anything that `store check` finds, or a socket that is left open. A seed and a number make a case again.",
     ],
     tables: [outcomes("Replies to malformed requests", "reply", all.requests), outcomes("Garbled answers", "upstream and reply", all.streams)],

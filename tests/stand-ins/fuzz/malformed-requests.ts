@@ -44,7 +44,7 @@ const routes: readonly Route[] = [
   { dialect: "chat", asks: "models", path: "/v1/models", body: null },
 ];
 
-/** Half of them are spoilt JSON, the rest everything else. */
+/** Nearly half of them are spoilt JSON, the rest everything else. */
 export function malformedRequest(random: Random, target: FuzzTarget): FuzzRequest {
   const route = pick(random, routes);
   const plain = route.body === null ? "" : JSON.stringify(random() < 0.5 ? route.body : { ...route.body, stream: false });
@@ -59,23 +59,23 @@ export function malformedRequest(random: Random, target: FuzzTarget): FuzzReques
       ...over,
     });
   const share = random();
-  if (share < 0.5 && route.body !== null)
+  if (share < 0.44 && route.body !== null)
     return { ...made, what: `${route.path}: spoilt JSON`, bytes: send({ body: Buffer.from(spoiltJson(random, JSON.parse(plain))) }) };
-  if (share < 0.65) return { ...made, what: `${route.path}: spoilt bytes`, bytes: send({ body: spoiltBytes(random, Buffer.from(plain)) }) };
-  if (share < 0.72) return { ...made, what: `${route.path}: encoding`, bytes: send(spoiltEncoding(random, plain)) };
-  if (share < 0.78) {
+  if (share < 0.59) return { ...made, what: `${route.path}: spoilt bytes`, bytes: send({ body: spoiltBytes(random, Buffer.from(plain)) }) };
+  if (share < 0.66) return { ...made, what: `${route.path}: encoding`, bytes: send(spoiltEncoding(random, plain)) };
+  if (share < 0.72) {
     const path = spoiltPath(random, target.path + route.path);
     return { ...made, what: `path ${path}`, dialect: dialectOfPath(path), asks: "other", bytes: send({ path }) };
   }
-  if (share < 0.82) {
+  if (share < 0.76) {
     const method = pick(random, ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"]);
     return { ...made, what: `${method} ${route.path}`, asks: "other", form: method === "HEAD" ? "none" : "dialect", bytes: send({ method }) };
   }
-  if (share < 0.86) {
+  if (share < 0.8) {
     const key = pick(random, ["", "wrong", `${target.key}x`, target.key.slice(0, -1), "\u00e9", `${target.key} ${target.key}`]);
     return { ...made, what: `${route.path}: key`, asks: "other", bytes: send({ key }) };
   }
-  if (share < 0.91) return { ...made, what: `${route.path}: leaves`, bytes: send({}), leavesAfterMs: below(random, 12) };
+  if (share < 0.85) return { ...made, what: `${route.path}: leaves`, bytes: send({}), leavesAfterMs: below(random, 12) };
   return { ...made, what: `${route.path}: framing`, asks: "other", ...brokenHttp(random, send({})) };
 }
 
