@@ -51,6 +51,15 @@ describe("upkeep", () => {
     expect(await store.check()).toEqual([]);
   });
 
+  it("moves bodies into packs while rollouts run when they have become many: memory holds an index of the journals", async () => {
+    for (let index = 0; index < 20_500; index++) {
+      store.recordCall(sampleCall(store, "r1", index, Buffer.from(`request ${index}`), Buffer.from(`answer ${index}`)), null);
+    }
+    const first = journals();
+    await until(() => !journals().some((name) => first.includes(name)));
+    expect(await store.check()).toEqual([]);
+  }, 60_000);
+
   it("is stopped by closing at any moment, and leaves nothing to repair", async () => {
     for (let round = 0; round < 6; round++) {
       for (let index = 0; index < 20; index++) {

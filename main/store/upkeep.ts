@@ -1,6 +1,6 @@
 /**
  * What the store does by itself: every second after writes, sync the journal and move the log into the database; when idle, cut the log
- * back to nothing; when no rollout runs or the journals are large, move bodies into packs. All of it in the worker thread.
+ * back to nothing; when no rollout runs or the journals hold much or many, move bodies into packs. All of it in the worker thread.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -43,6 +43,8 @@ const largeLogBytes = 128 * 1024 * 1024;
 const smallLogBytes = 4 * 1024 * 1024;
 /** Journals of this size are compacted even while rollouts run. */
 const largeJournalBytes = 512 * 1024 * 1024;
+/** So many bodies, too: memory holds an index of the journals, which would grow as long as rollouts run. */
+const manyBodies = 40_000;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { dataFolder, db, writer, bodies, journals, packs, background, explain } = parts;
@@ -86,7 +88,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   function shouldCompact(idle: boolean): boolean {
     const bytes = journals.bytes();
     if (bytes === leftInJournals) return false;
-    return bytes > largeJournalBytes || (idle && running.get() === undefined);
+    return bytes > largeJournalBytes || bodies.inJournals() > manyBodies || (idle && running.get() === undefined);
   }
 
   /** A failure loses nothing: the work is tried again, and told of once. */

@@ -54,6 +54,8 @@ export interface BodyStore extends BlobStore {
   rolledBack(): void;
   /** Journals that a body put but not yet referred to stands in. */
   journalsAwaited(): ReadonlySet<number>;
+  /** Bodies of the journals, each held in memory by its hash: about 250 bytes, whatever its size. */
+  inJournals(): number;
   close(): void;
 }
 
@@ -214,6 +216,8 @@ export function createBodyStore(db: Database, folder: string, redactor: Redactor
       for (const body of open.inserted) body.key = null;
       clear();
     },
+
+    inJournals: () => fresh.size,
 
     journalsAwaited() {
       const numbers = new Set<number>();

@@ -1,4 +1,4 @@
-/** Integer keys of experiments and rollouts by their ids, remembered: every call and event needs them. */
+/** Integer keys of experiments and rollouts by their ids, remembered for those at work: every call and event needs them. */
 import type { Database } from "../database.ts";
 import { missing } from "../errors.ts";
 
@@ -21,6 +21,9 @@ export interface RecordKeys {
   /** After a deletion or a rollback. */
   clear(): void;
 }
+
+/** What is forgotten is asked for once more. */
+const mostRollouts = 10_000;
 
 export function createRecordKeys(db: Database): RecordKeys {
   const experiments = new Map<string, ExperimentKey>();
@@ -47,6 +50,7 @@ export function createRecordKeys(db: Database): RecordKeys {
     const row = rolloutKey.get(id);
     if (row === undefined) return null;
     const found = { key: row.key, experiment: { key: row.experimentKey, id: row.experimentId } };
+    if (rollouts.size >= mostRollouts) rollouts.clear();
     rollouts.set(id, found);
     return found;
   }
