@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ExportRequest } from "../api/export-views.ts";
 import { trajectoryFault } from "../imports/index.ts";
+import type { CallRecord } from "../store/index.ts";
 import { exportTo } from "./index.ts";
 import { tokenValues } from "./page/style.ts";
 import { plainTurn, type RecordedStore, recordedStore, type TestRollout } from "./recorded-store.test-data.ts";
@@ -200,4 +201,51 @@ test("each step of several is a folder of the trial, with its own trajectory, re
     const told = JSON.stringify(read(`steps/${name}/agent/trajectory.json`));
     expect(["ls", "pwd"].filter((command) => told.includes(`"command":"${command}"`))).toEqual(commands);
   }
+});
+
+test.each([false, true])("a side call is said to be one, stands apart, and is in no trainer's rows (text only: %s)", async (textOnly) => {
+  recorded = recordedStore([{ ...solved, textOnly }]);
+  const { store, folder } = recorded;
+  const written = async (format: ExportRequest["format"]) => {
+    const { path, count } = await write(recorded as RecordedStore, { format, path: join(folder, `out-${format}`), force: true, all: true });
+    const file = statSync(path).isDirectory() ? join(path, readdirSync(path)[0] ?? "") : path;
+    return { count, file, text: readFileSync(file, "utf8") };
+  };
+  const rows = (await written("trl-sft")).count;
+  const [like] = store.callsOf("r-00000000");
+  if (like === undefined) throw new Error("no call");
+  const put = (value: unknown) => store.blobs.put(new TextEncoder().encode(JSON.stringify(value))).hash;
+  const message = { role: "assistant", content: "Files" };
+  const side: CallRecord = {
+    ...{ ...like, id: "side", index: 9, side: "title", finishReason: "stop" },
+    requestBody: put({ model: "p", messages: [{ role: "user", content: "Name it." }] }),
+    responseBody: put({
+      id: "x",
+      object: "chat.completion",
+      created: 2,
+      model: "p",
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+      usage: {},
+    }),
+  };
+  const node = {
+    callId: "side",
+    parentCallId: null,
+    addedPromptIds: Int32Array.of(7),
+    sampledIds: Int32Array.of(8),
+    logprobs: Float32Array.of(-1),
+    promptLength: 1,
+  };
+  store.recordCall(side, textOnly ? null : node);
+
+  expect((await written("trl-sft")).count, "rows").toBe(rows);
+  const { file, text } = await written("atif");
+  const atif = JSON.parse(text);
+  expect(await trajectoryFault(file)).toBeNull();
+  expect(atif.steps.map(({ source }: { source: string }) => source)).toEqual(["system", "user", "agent", "agent", "agent"]);
+  expect(atif.subagent_trajectories).toMatchObject([
+    { steps: [{ message: "Name it." }, { message: "Files" }], extra: { openforge: { side_call: "title" } } },
+  ]);
+  expect((await written("har")).text).toContain('"side":"title"');
+  expect((await written("html")).text).toContain("side call: title");
 });
