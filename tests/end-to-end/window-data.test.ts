@@ -75,6 +75,9 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await dialogs.button("Show in Runs").waitFor();
     await page.press("Escape");
     await page.command("Import a task");
+    await dialogs.field("From").fill("/home/ada/faulty");
+    await dialogs.button("Import task").click();
+    await dialogs.open.getByText("was not copied").waitFor();
     await dialogs.field("From").fill("/home/ada/task.tar.gz");
     await dialogs.button("Import task").click();
     await dialogs.open.getByText("task.toml:7").waitFor();
@@ -165,7 +168,7 @@ describe.skipIf(!hasBrowser)("data in and out of the window", () => {
     await dialogs.field("Path").fill("/home/ada/models/qwen3-0.6b.gguf");
     await dialogs.field("Name").fill("qwen3");
     await dialogs.button("Import").click();
-    await dialogs.open.getByText("155 of 310 weights").waitFor();
+    await dialogs.open.getByText("310 of 310 weights").waitFor();
     await dialogs.open.getByText("embedded:qwen3", { exact: true }).waitFor();
     await look("import-weights");
     await dialogs.button("Done").click();

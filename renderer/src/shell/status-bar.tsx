@@ -47,7 +47,8 @@ function policyInUse(
   experiments: readonly ExperimentView[],
   policies: readonly PolicyView[],
 ): { readonly name: string; readonly capture: string } | null {
-  const newest = [...experiments].sort((left, right) => right.createdAt - left.createdAt)[0];
+  // A recording that nobody has used yet names none.
+  const newest = experiments.filter((each) => each.policies.length > 0).sort((left, right) => right.createdAt - left.createdAt)[0];
   const name = newest?.policies[0];
   if (newest === undefined || name === undefined) return null;
   return {

@@ -1,5 +1,6 @@
 import type { GlyphName } from "../parts/glyphs.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { useActiveInSight } from "../parts/use-active-in-sight.ts";
 import type { ScreenName } from "../state/places.ts";
 import { activateTab, closeTab, keepTab, type Tab, useWorkspace } from "../state/workspace.ts";
 
@@ -28,7 +29,8 @@ function TabHandle({ tab, on }: { readonly tab: Tab; readonly on: boolean }) {
   return (
     <div
       role="presentation"
-      className={`relative flex min-w-0 items-center border-r border-line text-xs ${
+      data-active={on}
+      className={`relative flex items-center ${on || tab.place.kind !== "rollout" ? "flex-none" : "min-w-30"} border-r border-line text-xs ${
         on ? "-mb-px bg-surface text-fg before:absolute before:inset-x-0 before:top-0 before:h-0.5 before:bg-accent" : "text-secondary hover:bg-hover"
       }`}
     >
@@ -77,9 +79,11 @@ function moveAlong(event: React.KeyboardEvent<HTMLDivElement>): void {
 export function TabStrip() {
   const tabs = useWorkspace((state) => state.tabs);
   const active = useWorkspace((state) => state.active);
+  const strip = useActiveInSight<HTMLDivElement>(active);
   return (
     <nav aria-label="Open places" className="min-w-0 border-b border-line bg-chrome">
       <div
+        ref={strip}
         role="tablist"
         aria-label="Open places"
         tabIndex={-1}

@@ -7,8 +7,9 @@ export const shortId = (id: string): string => (/^[a-z]-[0-9a-f]{8,}$/.test(id) 
 /** A task without the organisation before its slash. */
 export const taskWords = (name: string): string => name.slice(name.lastIndexOf("/") + 1) || name;
 
-/** A policy that is a file is named by the file, not by the folders above it. */
+/** A policy that is a file is named by the file, not by the folders above it; a step of a training run by its run. */
 export function policyWords(policy: string): string {
+  if (/^training:t-\w+/.test(policy)) return policy.slice("training:".length);
   const match = /^([a-z]+):(.*[/\\])([^/\\]+)$/.exec(policy);
   return match === null || policy.startsWith("http") ? policy.replace(/^https?:\/\//, "") : `${match[1]}:${match[3]}`;
 }

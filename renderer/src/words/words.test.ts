@@ -75,11 +75,12 @@ describe("names", () => {
   it("keep what tells things apart", () => {
     expect([shortId("r-d0515a24"), shortId("r-8c2b"), shortId("a-very-long-identifier")]).toEqual(["r-d051", "r-8c2b", "a-very-long…"]);
     expect([taskWords("openforge/fix-duration"), taskWords("plain")]).toEqual(["fix-duration", "plain"]);
-    expect(["scripted", "scripted:/a/b/policy.yaml", "http://127.0.0.1:8000", "replay:r-1"].map(policyWords)).toEqual([
+    expect(["scripted", "scripted:/a/b/policy.yaml", "http://127.0.0.1:8000", "replay:r-1", "training:t-7e26@best"].map(policyWords)).toEqual([
       "scripted",
       "scripted:policy.yaml",
       "127.0.0.1:8000",
       "replay:r-1",
+      "t-7e26@best",
     ]);
     expect([routeWords("/r/r-1/v1/responses"), routeWords("/v1/models")]).toEqual(["/v1/responses", "/v1/models"]);
   });

@@ -228,7 +228,7 @@ const router = os.router({
       return { path: input.path, digest: task?.digest ?? null, valid: task?.valid ?? false, faults: task?.faults ?? [], wants: [] };
     }),
     import: os.tasks.import.handler(({ input }) => ({
-      ...{ path: input.to ?? input.source, digest: "sha256:3f9a1c7be0d2415f8ba2", valid: true },
+      ...{ path: input.to ?? input.source, digest: "sha256:3f9a1c7be0d2415f8ba2", valid: !input.source.includes("faulty") },
       faults: [{ file: "task.toml", line: 7, severity: "warning", message: "agent.timeout is not a key and is dropped; did you mean timeout_sec?" }],
       wants: ["The task needs the network mode allowlist, and Docker cannot be used here: no daemon answers at /var/run/docker.sock."],
     })),

@@ -36,7 +36,7 @@ function ProbeChip({ harness }: { readonly harness: HarnessView }) {
 }
 
 const columns =
-  "grid grid-cols-[minmax(8rem,1.4fr)_minmax(4.5rem,6rem)_minmax(5.5rem,0.7fr)_minmax(5rem,0.8fr)_minmax(6rem,1fr)_6.5rem_minmax(8.5rem,13rem)] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_5rem_7rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_9rem]";
+  "grid grid-cols-[minmax(11.5rem,1.4fr)_4.5rem_minmax(4.5rem,0.6fr)_minmax(4.5rem,0.6fr)_minmax(4.5rem,1fr)_6.25rem_minmax(8rem,1fr)] items-center gap-2 px-3 narrow:grid-cols-[minmax(8rem,1fr)_5rem_7rem_10rem] slim:grid-cols-[minmax(8rem,1fr)_9rem]";
 
 /** A licence's name; who ships it, and how, is in the details. */
 const licenceName = (licence: string): string => licence.split(/[;(]/)[0]?.trim() ?? licence;
@@ -52,8 +52,10 @@ function Row({ harness, active, onChoose }: { readonly harness: HarnessView; rea
       className={`focus-inside ${columns} h-row w-full border-b border-line text-left text-xs ${active ? "bg-selected-idle" : "hover:bg-hover"}`}
     >
       <span className="flex min-w-0 items-center gap-2">
-        <b className="truncate font-medium">{harness.name}</b>
-        <span className="truncate text-muted">{harness.id}</span>
+        <b className="max-w-[70%] flex-none truncate font-medium" title={harness.name}>
+          {harness.name}
+        </b>
+        {harness.id !== harness.name && <span className="truncate text-muted">{harness.id}</span>}
       </span>
       <span className="truncate tabular-nums slim:hidden">{harness.version}</span>
       <span className="truncate narrow:hidden" title={harness.licence}>

@@ -16,6 +16,8 @@ export type SetField = "tasks" | "harnesses" | "policies";
 
 interface ChoicesProps {
   readonly title: string;
+  /** How many are chosen: the list may show others only. */
+  readonly chosen: number;
   readonly error: string | undefined;
   readonly children: ReactNode;
   /** Below the list: it stays in sight when the list is long. */
@@ -23,11 +25,14 @@ interface ChoicesProps {
 }
 
 /** A list of boxes with its heading; a mistake sits under it. */
-function Choices({ title, error, children, below }: ChoicesProps) {
+function Choices({ title, chosen, error, children, below }: ChoicesProps) {
   return (
     <fieldset className="m-0 flex min-w-0 flex-col border-0 p-0">
-      <legend className="float-left mb-1 w-full border-b border-line-strong p-0 pb-1.25 text-xs font-strong">{title}</legend>
-      <div className="clear-left max-h-52 overflow-auto">{children}</div>
+      <legend className="float-left mb-1 w-full border-b border-line-strong p-0 pb-1.25 text-xs font-strong">
+        {title} <span className="font-normal text-muted tabular-nums">{chosen} chosen</span>
+      </legend>
+      {/* Half a row stays in sight where there are more. */}
+      <div className="clear-left max-h-[13.75rem] overflow-auto">{children}</div>
       {below}
       {error !== undefined && (
         <p className="m-0 mt-1 flex gap-1.5 text-xs" role="alert">
@@ -98,6 +103,7 @@ export function TaskChoices({ plan, errors, choose }: ListProps) {
   return (
     <Choices
       title="Tasks"
+      chosen={plan.tasks.size - (all ? 1 - starters.length : 0)}
       error={errors.tasks}
       below={
         <AddLine
@@ -134,14 +140,18 @@ export function TaskChoices({ plan, errors, choose }: ListProps) {
 
 export function HarnessChoices({ plan, errors, choose }: ListProps) {
   const { value: harnesses = [] } = useQuery(harnessesQuery);
+  // What the form opens with stands first, and stays there.
+  const [first] = useState(plan.harnesses);
   return (
-    <Choices title="Harnesses" error={errors.harnesses}>
-      {harnesses.map((harness) => (
-        <CheckRow key={harness.id} checked={plan.harnesses.has(harness.id)} onChange={(on) => choose("harnesses", harness.id, on)}>
-          <span className="flex-none">{harness.id}</span>
-          {about(harness.installed ? harness.version : `${harness.version}, installed on first use`)}
-        </CheckRow>
-      ))}
+    <Choices title="Harnesses" chosen={plan.harnesses.size} error={errors.harnesses}>
+      {[...harnesses]
+        .sort((left, right) => Number(first.has(right.id)) - Number(first.has(left.id)))
+        .map((harness) => (
+          <CheckRow key={harness.id} checked={plan.harnesses.has(harness.id)} onChange={(on) => choose("harnesses", harness.id, on)}>
+            <span className="flex-none">{harness.id}</span>
+            {about(harness.installed ? harness.version : `${harness.version}, installed on first use`)}
+          </CheckRow>
+        ))}
     </Choices>
   );
 }
@@ -154,6 +164,7 @@ export function PolicyChoices({ plan, errors, choose }: ListProps) {
   return (
     <Choices
       title="Policies"
+      chosen={plan.policies.size}
       error={errors.policies}
       below={<AddLine label="Address or name of a policy" placeholder="address, or training:RUN@best" onAdd={(id) => choose("policies", id, true)} />}
     >

@@ -16,7 +16,9 @@ function TokenBar({ call }: { readonly call: CallView }) {
         aria-label={`${call.promptTokens} prompt tokens, ${call.completionTokens} sampled`}
       >
         <i className="hatch block h-full" style={{ width: `${(call.promptTokens / total) * 100}%` }} />
-        <i className="block h-full min-w-0.5 bg-sampled" style={{ width: `${(call.completionTokens / total) * 100}%` }} />
+        {call.completionTokens > 0 && (
+          <i className="block h-full min-w-0.5 bg-sampled" style={{ width: `${(call.completionTokens / total) * 100}%` }} />
+        )}
       </div>
       <div className="mt-1.75 flex gap-3 text-2xs text-secondary">
         <span className="inline-flex items-center gap-1.25">

@@ -55,10 +55,13 @@ export function OutcomeStack({ experiment }: { readonly experiment: ExperimentVi
   const ended = outcomeParts(experiment.outcomes);
   const running = experiment.outcomes.running ?? 0;
   const queued = experiment.outcomes.queued ?? 0;
+  // Sessions that ended and that nobody has graded.
+  const ungraded = Math.max(0, experiment.total - running - queued - ended.reduce((sum, { n }) => sum + n, 0));
   const words = [
     ...ended.map((part) => `${part.n} ${part.name}`),
     ...(running > 0 ? [`${running} running`] : []),
     ...(queued > 0 ? [`${queued} queued`] : []),
+    ...(ungraded > 0 ? [`${ungraded} not graded`] : []),
   ].join(", ");
   return (
     <span className="flex h-1.5 gap-px overflow-hidden rounded-[2px]" role="img" aria-label={words} title={words}>
@@ -67,6 +70,7 @@ export function OutcomeStack({ experiment }: { readonly experiment: ExperimentVi
       ))}
       {running > 0 && <i className="stripes-running block h-full" style={{ flex: running }} />}
       {queued > 0 && <i className="block h-full bg-line-strong" style={{ flex: queued }} />}
+      {ungraded > 0 && <i className="hatch block h-full" style={{ flex: ungraded }} />}
     </span>
   );
 }

@@ -16,34 +16,38 @@ function Summary({ experiment }: { readonly experiment: ExperimentView }) {
   const state = useQuery(experimentResultQuery(experiment.id));
   return (
     <Ready state={state} reading="Reading the summary">
-      {(result) => (
-        <table className="w-full border-collapse text-xs tabular-nums [&_td+td]:pl-2.5 [&_th+th]:pl-2.5">
-          <thead>
-            <tr className="text-2xs text-muted *:border-b *:border-line-strong *:pb-1 *:font-medium">
-              <th className="text-left">Harness, policy</th>
-              <th className="text-right">Reward</th>
-              <th className="text-right">n</th>
-              <th className="text-right" title="Rollouts that ended by infrastructure, not counted in the mean">
-                infra
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {result.summary.map((line) => (
-              <tr key={`${line.harness}/${line.policy}`} className="*:border-b *:border-line *:py-1">
-                <td className="max-w-32 truncate text-left" title={`${line.harness}, ${line.policy}`}>
-                  {line.harness}, <span className="text-muted">{policyWords(line.policy)}</span>
-                </td>
-                <td className="text-right whitespace-nowrap">
-                  {reward(line.mean)} <span className="text-muted">{line.n > 1 ? plusMinus(line.low, line.high) : ""}</span>
-                </td>
-                <td className="text-right">{line.n}</td>
-                <td className="text-right">{line.infrastructureFailures}</td>
+      {(result) =>
+        result.summary.length === 0 ? (
+          <p className="m-0 text-2xs text-muted">No rollout has ended yet.</p>
+        ) : (
+          <table className="w-full border-collapse text-xs tabular-nums [&_td+td]:pl-2.5 [&_th+th]:pl-2.5">
+            <thead>
+              <tr className="text-2xs text-muted *:border-b *:border-line-strong *:pb-1 *:font-medium">
+                <th className="text-left">Harness, policy</th>
+                <th className="text-right">Reward</th>
+                <th className="text-right">n</th>
+                <th className="text-right" title="Rollouts that ended by infrastructure, not counted in the mean">
+                  infra
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+            </thead>
+            <tbody>
+              {result.summary.map((line) => (
+                <tr key={`${line.harness}/${line.policy}`} className="*:border-b *:border-line *:py-1">
+                  <td className="max-w-32 truncate text-left" title={`${line.harness}, ${line.policy}`}>
+                    {line.harness}, <span className="text-muted">{policyWords(line.policy)}</span>
+                  </td>
+                  <td className="text-right whitespace-nowrap">
+                    {reward(line.mean)} <span className="text-muted">{line.n > 1 ? plusMinus(line.low, line.high) : ""}</span>
+                  </td>
+                  <td className="text-right">{line.n}</td>
+                  <td className="text-right">{line.infrastructureFailures}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      }
     </Ready>
   );
 }

@@ -1,4 +1,4 @@
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { Chip, OutcomeChip } from "../../parts/chip.tsx";
 import { Cell } from "../../parts/grid-cell.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -26,7 +26,8 @@ interface RowProps {
 }
 
 const Missing = () => <span className="text-muted">–</span>;
-const many = (names: readonly string[], word: string): string => (names.length === 1 ? (names[0] ?? "") : `${names.length} ${word}`);
+const many = ([only, ...others]: readonly string[], word: string): ReactNode =>
+  only === undefined ? <Missing /> : others.length === 0 ? only : `${others.length + 1} ${word}`;
 
 function Twisty({ open, onToggle }: { readonly open: boolean; readonly onToggle: () => void }) {
   return (

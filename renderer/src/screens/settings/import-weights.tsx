@@ -90,7 +90,8 @@ export function ImportWeights({ form, change, begin, work, mistakes }: ReturnTyp
           <Facts labelWidth="6rem" rows={sources} />
         </div>
       )}
-      <WorkLines work={work} onStop={() => stopWork(key)} done={null} inForm>
+      {/* How far it is: the last line says it all. */}
+      <WorkLines work={{ ...work, lines: work.lines.slice(-1) }} onStop={() => stopWork(key)} done={null} inForm>
         {work.result !== null && <Imported model={work.result} />}
       </WorkLines>
       {work.status === "idle" && <TrainedWeights />}

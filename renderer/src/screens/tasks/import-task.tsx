@@ -30,7 +30,7 @@ function Imported({ task }: { readonly task: TaskImportView }) {
       <Note look={sound ? "info" : task.valid ? "warn" : "bad"}>
         <b>
           {!task.valid
-            ? "The package is here and cannot run yet."
+            ? "The package has errors and was not copied. Correct them where it lies, then import it again."
             : sound
               ? "The task is ready to run."
               : "The task is sound; this machine lacks something."}
@@ -40,7 +40,7 @@ function Imported({ task }: { readonly task: TaskImportView }) {
             {want}
           </span>
         ))}
-        <code className="mt-1 block break-all">{task.path}</code>
+        {task.valid && <code className="mt-1 block break-all">{task.path}</code>}
       </Note>
       <Faults faults={task.faults} />
     </div>
@@ -76,6 +76,7 @@ export function ImportTask() {
   const [answer, setAnswer] = useState<Answer>(null);
   const mistake = source.trim() === "" ? "A folder, an archive or an address, for example https://github.com/org/tasks.git." : null;
   const imported = answer !== null && "imported" in answer ? answer.imported : null;
+  const isHere = imported?.valid === true;
 
   const ask = async (question: () => Promise<Answer>): Promise<void> => {
     setTried(true);
@@ -104,12 +105,12 @@ export function ImportTask() {
           <Button look="ghost" keyShown="Esc" onClick={closeOverlay}>
             Close
           </Button>
-          {imported === null && (
+          {!isHere && (
             <Button onClick={() => void check()} disabledBecause={busy ? "Being read" : null}>
               Check only
             </Button>
           )}
-          {imported === null ? (
+          {!isHere ? (
             <Button look="primary" onClick={() => void read()} disabledBecause={busy ? "Being imported" : null}>
               Import task
             </Button>

@@ -111,7 +111,11 @@ function OneTask({ task }: { readonly task: TaskView }) {
     <>
       <PaneHeader>
         <PaneTitle>{shortName(task)}</PaneTitle>
-        {task.family !== null && <Chip tone="neutral">{task.family}</Chip>}
+        {task.family !== null && (
+          <span className="flex-none">
+            <Chip tone="neutral">{task.family}</Chip>
+          </span>
+        )}
         <span className="flex-1" />
         <PaneTabs<TaskTab>
           label="Task"

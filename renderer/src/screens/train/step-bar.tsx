@@ -104,9 +104,9 @@ export function StepBar({ run, selected, onSelect }: StepBarProps) {
           ))}
           {selected !== null && (
             <rect
-              x={columnOf(selected) * step - 1}
+              x={columnOf(selected) * step}
               y={0.75}
-              width={step + 1}
+              width={Math.max(2, step * 0.8)}
               height={height}
               fill="none"
               stroke="var(--of-text)"

@@ -88,9 +88,9 @@ function WaitingTile({ run }: { readonly run: TrainingRunView }) {
   const waiting = isUnderWay(run.status) && experiment !== undefined ? experiment.total - experiment.ended : null;
   return (
     <TileBox
-      title="Rollouts under way"
+      title="Under way"
       value={count(waiting)}
-      about={run.activity === "" ? "queued or running" : run.activity}
+      about={isUnderWay(run.status) && run.activity !== "" ? run.activity : "rollouts"}
       hint="Rollouts that were started and have not ended: queued, running or being verified."
       values={[]}
       warn={false}

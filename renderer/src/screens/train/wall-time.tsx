@@ -26,12 +26,14 @@ export function TimeStrip({ seconds }: Pick<TrainingRunView, "seconds">) {
             share > 0 && <i key={name} className="block h-full min-w-px" style={{ width: `${share * 100}%`, background: ink }} />,
         )}
       </div>
-      <ul className="m-0 mt-1.5 flex list-none flex-wrap gap-x-3 gap-y-0.5 p-0">
+      <ul className="m-0 mt-1.5 flex list-none justify-between gap-2 p-0">
         {parts.map((part) => (
-          <li key={part.name} className="flex items-center gap-1.25 whitespace-nowrap">
-            <i className="block size-2 flex-none rounded-[2px]" style={{ background: part.ink }} aria-hidden="true" />
+          <li key={part.name} className="grid grid-cols-[0.5rem_auto] items-center gap-x-1.25 whitespace-nowrap">
+            <i className="block size-2 rounded-[2px]" style={{ background: part.ink }} aria-hidden="true" />
             <b className="font-strong text-fg tabular-nums">{shareWords(part.share)}</b>
-            <Named part={part} />
+            <span className="col-start-2">
+              <Named part={part} />
+            </span>
           </li>
         ))}
       </ul>
