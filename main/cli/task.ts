@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { wilsonInterval } from "../../engine/statistics/index.ts";
 import type { TaskCheckView, TaskRunView } from "../api/task-views.ts";
 import { WorkbenchError } from "../errors.ts";
-import { note, number, print, printJson, shellWord, table } from "./output.ts";
+import { number, print, printJson, shellWord, table } from "./output.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
 interface TaskOptions extends CommonOptions {
@@ -81,7 +81,6 @@ export function taskCommand(): Command {
           const input = { path: resolve(path), sandbox: sandboxKind(options.sandbox) };
           const { results } = await follow(await client.tasks.runCheats(input, { signal }));
           if (json) printJson({ results });
-          else if (results.length === 0) note("The package has no cheats: put a script into cheats/NAME/solve.sh.");
           else
             print(
               table(

@@ -103,6 +103,8 @@ export interface RolloutService {
   settled(experimentId: string): Promise<void>;
   /** Resolves when nothing is queued or running. */
   idle(): Promise<void>;
+  /** Tells of ends that could not be written (the disk is full): no event will ever tell them. Returns the unsubscriber. */
+  onUnwritable(listener: (error: unknown) => void): () => void;
   /**
    * Grades stored rollouts with a task's verifier as it is now, one after the other, from what was kept of their sandboxes. A grade is
    * added beside the one a rollout has; what cannot be graded is named with a sentence.

@@ -39,7 +39,7 @@ export function createProviderChoice(providers: Readonly<Record<SandboxKind, San
       chosen.set(kind, fallback);
       return fallback;
     }
-    throw new WorkbenchError("unavailable", `The ${kind} sandbox cannot be used: ${detail}.`, remedy ?? "See `openforge doctor`.");
+    throw new WorkbenchError("unavailable", `The ${kind} sandbox cannot be used: ${detail.replace(/\.$/, "")}.`, remedy ?? "See `openforge doctor`.");
   }
 
   return { require, of: async (kind) => chosen.get(kind) ?? require(kind) };

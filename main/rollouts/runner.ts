@@ -1,6 +1,7 @@
 /** Runs rollouts side by side: each waits its turn in the queue, runs to its outcome, and can be cancelled alone. */
 import { join } from "node:path";
 import type { OutcomeRules } from "../../engine/outcome/index.ts";
+import { WorkbenchError } from "../errors.ts";
 import type { RolloutRecord, TokenMode } from "../store/index.ts";
 import { runAttempt } from "./attempt.ts";
 import type { RolloutServiceOptions } from "./contract.ts";
@@ -36,6 +37,8 @@ export interface RolloutRunner {
   cancel(rolloutIds: readonly string[]): Promise<number>;
   /** Resolves when nothing is queued or running. */
   idle(): Promise<void>;
+  /** Tells of ends that could not be written (the disk is full): no event will ever tell them. Returns the unsubscriber. */
+  onUnwritable(listener: (error: unknown) => void): () => void;
   readonly closing: boolean;
   /** Stops without outcomes. */
   close(): Promise<void>;
@@ -48,6 +51,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
   const closing = new AbortController();
   const active = new Map<string, { readonly cancel: AbortController; readonly ended: Promise<void>; markEnded(): void }>();
   const counts = new Map<string, number>();
+  const unwritable = new Set<(error: unknown) => void>();
   const slots = createSlotPool(options);
   const scratchFolder = join(store.dataFolder, "scratch");
 
@@ -68,7 +72,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
     const settle = (): void => {
       active.delete(rollout.id);
       count(rollout.experimentId, -1);
-      if (!closing.signal.aborted) onEnd();
+      if (!closing.signal.aborted) write(onEnd);
       markEnded();
     };
     const run = async (): Promise<void> => {
@@ -77,7 +81,7 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
     };
     cancel.signal.addEventListener("abort", () => {
       if (!queue.remove(rollout.id)) return;
-      endCancelled(store, rollout, settings.rules);
+      write(() => endCancelled(store, rollout, settings.rules));
       settle();
     });
     queue.add({ id: rollout.id, group: rollout.experimentId, groupLimit: settings.concurrency, run });
@@ -112,18 +116,19 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
           }),
       });
     } catch (error) {
-      console.error(error);
-      if (!closing.signal.aborted) endFaulty(rollout, error);
+      report(error);
+      // A bug, or a store that refuses to write: this rollout ends with it, its siblings go on.
+      if (!closing.signal.aborted) write(() => endByFault(store, rollout, error));
     }
   }
 
-  /** A bug, or a store that refuses to write: this rollout ends with it, its siblings go on. */
-  function endFaulty(rollout: RolloutRecord, error: unknown): void {
+  /** What cannot be written stays unfinished, and the next start goes on with it. */
+  function write(end: () => void): void {
     try {
-      endByFault(store, rollout, error);
-    } catch (second) {
-      // It stays unfinished; the next start goes on with it.
-      console.error(second);
+      end();
+    } catch (error) {
+      report(error);
+      for (const listener of unwritable) listener(error);
     }
   }
 
@@ -138,6 +143,10 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
       return found.length;
     },
     idle: () => queue.idle(),
+    onUnwritable(listener) {
+      unwritable.add(listener);
+      return () => void unwritable.delete(listener);
+    },
     get closing() {
       return closing.signal.aborted;
     },
@@ -149,4 +158,9 @@ export function createRolloutRunner(options: RolloutServiceOptions, upstreams: U
       for (const { markEnded } of active.values()) markEnded();
     },
   };
+}
+
+/** A bug shows where it is; what was foreseen is told by whoever follows the rollout. */
+function report(error: unknown): void {
+  if (!(error instanceof WorkbenchError)) console.error(error);
 }

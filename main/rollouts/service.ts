@@ -125,6 +125,7 @@ export function createRolloutService(options: RolloutServiceOptions): RolloutSer
       for (const rollout of store.rolloutsOf(id)) await runner.ended(rollout.id);
     },
     idle: () => runner.idle(),
+    onUnwritable: runner.onUnwritable,
     regrade: (request) => regrade(options, choice, request),
     summary: (id) => summarise(store.rolloutsOf(id)),
     async close() {

@@ -6,7 +6,7 @@ import type { WorkbenchParts } from "../context.ts";
 import { followEvents } from "../event-stream.ts";
 import type { contractImplementer } from "../implementer.ts";
 import { eventView } from "../present.ts";
-import { streamWork } from "../work-stream.ts";
+import { asContractError, streamWork } from "../work-stream.ts";
 
 export function systemHandlers(os: ReturnType<typeof contractImplementer>, parts: WorkbenchParts) {
   const { store } = parts;
@@ -27,7 +27,12 @@ export function systemHandlers(os: ReturnType<typeof contractImplementer>, parts
     }),
     doctor: os.system.doctor.handler(() => examineMachine(parts)),
     events: os.system.events.handler(async function* ({ input, signal }) {
-      for await (const event of followEvents(store, input.after ?? null, signal)) yield eventView(event);
+      try {
+        const { onUnwritable } = parts.rollouts;
+        for await (const event of followEvents(store, input.after ?? null, signal, onUnwritable)) yield eventView(event);
+      } catch (error) {
+        throw asContractError(error);
+      }
     }),
     prepareImages: os.system.prepareImages.handler(({ signal }) => streamWork(signal, (report, stop) => prepareImages(report, stop))),
     checkStore: os.system.checkStore.handler(async () => [...(await store.check())]),
