@@ -1,6 +1,6 @@
 /**
  * What BuildKit says while it builds: a StatusResponse of its protocol (protobuf, moby.buildkit.v1) in base64. Of it only the names of steps and
- * what their commands print are wanted: `vertexes` (1) with `name` (3), `logs` (3) with `msg` (4).
+ * what their commands print are wanted: `vertexes` (1) with `name` (3), `started` (5) and `completed` (6), `logs` (3) with `msg` (4).
  */
 interface Field {
   readonly number: number;
@@ -13,15 +13,19 @@ const delimited = 2;
 /** Lines for a person, in order; nothing of what cannot be read. */
 export function traceLines(base64: string): readonly string[] {
   const status = fieldsOf(Buffer.from(base64, "base64"));
-  const steps = texts(status, 1, 3).filter((name) => !name.startsWith("[internal]"));
-  return [...steps, ...texts(status, 3, 4)].flatMap((text) => text.split(/\r?\n/)).filter((line) => line.trim() !== "");
+  const has = (message: readonly Field[], wanted: number): boolean => message.some(({ number }) => number === wanted);
+  // A step is told several times: when it is planned, begins and ends.
+  const begun = partsOf(status, 1).filter((step) => has(step, 5) && !has(step, 6));
+  const steps = begun.flatMap((step) => texts(step, 3)).filter((name) => !/^\[internal\]|^copy \/context/.test(name));
+  const said = partsOf(status, 3).flatMap((log) => texts(log, 4));
+  return [...steps, ...said].flatMap((text) => text.split(/\r?\n/)).filter((line) => line.trim() !== "");
 }
 
-const texts = (status: readonly Field[], message: number, wanted: number): readonly string[] =>
-  status
-    .filter(({ number }) => number === message)
-    .flatMap(({ bytes }) => fieldsOf(bytes).filter(({ number }) => number === wanted))
-    .map(({ bytes }) => bytes.toString("utf8"));
+const partsOf = (message: readonly Field[], wanted: number): readonly (readonly Field[])[] =>
+  message.filter(({ number }) => number === wanted).map(({ bytes }) => fieldsOf(bytes));
+
+const texts = (message: readonly Field[], wanted: number): readonly string[] =>
+  message.filter(({ number }) => number === wanted).map(({ bytes }) => bytes.toString("utf8"));
 
 function fieldsOf(message: Buffer): readonly Field[] {
   const fields: Field[] = [];
