@@ -118,6 +118,8 @@ test.each([
 test.each([
   ["/etc/passwd", "/etc/passwd"],
   ["../../x", "../../x"],
+  ["deep/../../..", "deep/../../.."],
+  ["itself/..", "itself/.."],
 ])("a link that leads out is refused, to %s", async (linkname, shown) => {
   const sentence = `is not unpacked: the link task/link leads out of it, to ${shown}.`;
   expect(await refusal(untar([{ name: "task/link", type: "symlink", linkname }]))).toBe(`x.tar.gz ${sentence}`);
@@ -155,9 +157,10 @@ test("more than is allowed is refused, whatever the archive says of its size", a
 });
 
 test("what is no archive, or a torn one, is refused", async () => {
-  expect(await refusal(unpack(Buffer.from("no archive"), "x.tar.gz"))).toBe("x.tar.gz cannot be imported: it is no tar archive, or it is damaged.");
-  expect(await refusal(unpack(Buffer.from("no archive at all"), "x.tar"))).toBe("x.tar cannot be imported: it is no tar archive, or it is damaged.");
+  expect(await refusal(unpack(Buffer.from("no archive"), "x.tar.gz"))).toBe("x.tar.gz cannot be imported: it is no such archive, or it is damaged.");
+  expect(await refusal(unpack(Buffer.from("no archive at all"), "x.tar"))).toBe("x.tar cannot be imported: it is no such archive, or it is damaged.");
   const whole = gzipSync(await tar([{ name: "a", text: "x".repeat(10_000) }]));
   expect(await refusal(unpack(whole.subarray(0, whole.length - 20), "x.tgz"))).toMatch(/^x\.tgz cannot be imported/);
+  expect(await refusal(untar([{ name: "x".repeat(300), text: "x" }]))).toBe("x.tar.gz cannot be imported: a name in it is too long.");
   expect(await refusal(unpack(Buffer.from("no archive"), "x.zip"))).toBe("x.zip cannot be imported: it is no zip archive, or its end is missing.");
 });

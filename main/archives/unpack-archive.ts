@@ -36,9 +36,20 @@ export function isArchiveName(path: string): boolean {
 /** What is left when it rejects is the caller's to remove. Rejects with a WorkbenchError of one sentence for whatever is wrong with the archive. */
 export async function unpackArchive({ archive, into, signal, limits = usualLimits }: UnpackOptions): Promise<void> {
   const target = new Target(archive, into, limits);
-  if (zipName.test(archive)) await unzip(archive, target, signal);
-  else await untar(archive, target, signal);
-  await target.finish();
+  try {
+    await (zipName.test(archive) ? unzip : untar)(archive, target, signal);
+    await target.finish();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error instanceof WorkbenchError ? error : faultOf(archive, error);
+  }
+}
+
+function faultOf(archive: string, error: unknown): WorkbenchError {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new WorkbenchError("task", `${archive} is not unpacked: there is no room for it.`, "Free some disk space.", { cause: error });
+  return brokenArchive(archive, code === "ENAMETOOLONG" ? "a name in it is too long" : "it is no such archive, or it is damaged", error);
 }
 
 async function untar(archive: string, target: Target, signal: AbortSignal | undefined): Promise<void> {
@@ -54,11 +65,9 @@ async function untar(archive: string, target: Target, signal: AbortSignal | unde
       entry.resume();
     }
     await feeding;
-  } catch (error) {
+  } finally {
     unpacking.destroy();
     await feeding.catch(() => undefined);
-    signal?.throwIfAborted();
-    throw error instanceof WorkbenchError ? error : brokenArchive(archive, "it is no tar archive, or it is damaged", error);
   }
 }
 
@@ -152,7 +161,10 @@ class Target {
 
   #checkedLink(path: string, leadsTo: string): string {
     const end = posix.join(posix.dirname(path), leadsTo);
-    if (leadsTo === "" || leadsTo.includes("\0") || leadsTo.startsWith("/") || end === ".." || end.startsWith("../"))
+    const parts = leadsTo.split("/").filter((part) => part !== "" && part !== ".");
+    // Behind a name that is a link itself, a step up would lead elsewhere than it reads.
+    const climbsLater = parts.slice(parts.findIndex((part) => part !== "..")).includes("..") && parts.some((part) => part !== "..");
+    if (leadsTo === "" || leadsTo.includes("\0") || leadsTo.startsWith("/") || climbsLater || end === ".." || end.startsWith("../"))
       throw this.#refusal(`the link ${shown(path)} leads out of it, to ${shown(leadsTo)}`);
     return leadsTo;
   }
