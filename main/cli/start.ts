@@ -45,7 +45,8 @@ export function start(options: StartOptions): Promise<void> {
 async function serveWithStarter(data: string, options: StartOptions, signal: AbortSignal): Promise<0> {
   const service = await startService({ data, port: portNumber(options.port) });
   print(`Workbench at ${service.url}`);
-  note("There is no display here: open this address in a browser (over SSH, forward its port first). Ctrl-C ends the workbench.");
+  const why = hasDisplay() ? "" : "There is no display here: ";
+  note(`${why}${why === "" ? "Open" : "open"} this address in a browser (over SSH, forward its port first). Ctrl-C ends the workbench.`);
   const client = createRouterClient(createRouter(service.workbench), { context: {} });
   if (options.starter !== false && (await client.system.info()).empty) {
     try {
@@ -115,6 +116,10 @@ function openWindow(binary: string, data: string, attached: string | null, signa
         ),
       ),
     );
-    shell.once("exit", (code) => resolve(code === 0 ? 0 : 1));
+    shell.once("exit", (code) => {
+      const failed = code !== 0 && !signal.aborted;
+      if (failed) note("The window ended by itself, as the lines above say. `npm start -- --no-window` serves the same workbench for a browser.");
+      resolve(code === 0 ? 0 : 1);
+    });
   });
 }

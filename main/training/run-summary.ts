@@ -42,7 +42,7 @@ function inWords(sources: readonly TaskSource[]): string {
 function evaluationInWords({ samples, every, before, after }: RunSettings["evaluation"]): string {
   const step = every === 1 ? "step" : "steps";
   const times = [before ? ["before"] : [], every === undefined ? [] : [`every ${every} ${step}`], after ? ["after"] : []].flat();
-  return `Evaluation: ${samples} rollout${samples === 1 ? "" : "s"} a task and harness, ${times.join(", ") || "never"}.`;
+  return `Evaluation: ${samples} rollout${samples === 1 ? "" : "s"} a task and harness, ${times.join(times.length === 2 ? " and " : ", ") || "never"}.`;
 }
 
 function stageInWords(stage: RunSettings["stages"][number]): string {

@@ -1,6 +1,6 @@
 /** The store's worker thread: everything slow that must not stop the event loop of the service. See `messages.ts`. */
 import { hash as digest } from "node:crypto";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { BodyReader } from "../bodies/body-reader.ts";
@@ -17,7 +17,7 @@ const acknowledgements = new Map<number, (go: boolean) => void>();
 const db: Database = new (loadSqlite())(join(dataFolder, databaseFile), { fileMustExist: true });
 db.pragma("synchronous = NORMAL");
 // Only Linux has priorities of threads: there the calls of harnesses go first. Elsewhere this would slow the whole service.
-if (process.platform === "linux") setPriority(0, 5);
+if (process.platform === "linux" && getPriority(0) < 5) setPriority(0, 5);
 
 parentPort?.on("message", (message: ToWorker) => {
   if (message.type === "end") {
