@@ -10,7 +10,7 @@ export interface ImportAsk {
 }
 
 /** What is wrong with the path or the model, in the parts of a WorkbenchError. */
-export interface ImportFault {
+interface ImportFault {
   readonly code: ErrorCode;
   readonly message: string;
   readonly remedy: string;

@@ -8,7 +8,7 @@ import { launchBrowser, type WindowOptions, WorkbenchPage } from "./pages/workbe
 export const shots = "test-results/window";
 export const hasBrowser = existsSync(process.env.CHROMIUM ?? "/usr/bin/chromium");
 
-export interface WindowBed {
+interface WindowBed {
   /** A new service with a window on it; those that were open before are closed. */
   open(serviceOptions?: readonly string[], window?: WindowOptions): Promise<WorkbenchPage>;
   stopService(): void;

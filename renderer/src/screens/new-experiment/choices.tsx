@@ -103,7 +103,7 @@ export function TaskChoices({ plan, errors, choose }: ListProps) {
   return (
     <Choices
       title="Tasks"
-      chosen={plan.tasks.size - (all ? 1 - starters.length : 0)}
+      chosen={plan.tasks.size + (all ? starters.length - 1 : 0)}
       error={errors.tasks}
       below={
         <AddLine
