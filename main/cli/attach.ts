@@ -7,7 +7,7 @@ import { type OutcomeCause, outcomeCauses } from "../../engine/outcome/index.ts"
 import type { Attached } from "../attach/index.ts";
 import { type ExitCode, WorkbenchError } from "../errors.ts";
 import { absolutePolicy } from "../models/index.ts";
-import { note, print, printJson, table } from "./output.ts";
+import { counted, note, print, printJson, table } from "./output.ts";
 import { untilStopped } from "./service.ts";
 import { type CommonOptions, runVerb, type VerbContext, verb } from "./verb.ts";
 
@@ -121,7 +121,7 @@ function addressTable({ baseUrl, key, dialects, experiment }: Attached): string 
 async function detach({ client, json }: VerbContext, { id }: Attached): Promise<void> {
   const counts = await client.attach.stop({ id });
   if (json) printJson(counts);
-  else note(`${counts.sessions} sessions with ${counts.calls} calls are recorded.`);
+  else note(`Recorded: ${counted(counts.sessions, "session")}, ${counted(counts.calls, "call")}.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WorkbenchError } from "../errors.ts";
-import { asFailure, number, shellWord, table } from "./output.ts";
+import { asFailure, counted, number, shellWord, table } from "./output.ts";
 
 test("a table aligns numbers right and words left", () => {
   expect(
@@ -26,4 +26,8 @@ test("expected failures keep their exit code; bugs are named as such", () => {
 
 test("a path in a suggested command can be typed as it stands", () => {
   expect(["my-tasks/first", "my täsks/first", "it's"].map(shellWord)).toEqual(["my-tasks/first", "'my täsks/first'", "'it'\\''s'"]);
+});
+
+test("one of a thing is not many", () => {
+  expect([0, 1, 2].map((count) => counted(count, "call"))).toEqual(["0 calls", "1 call", "2 calls"]);
 });

@@ -77,6 +77,11 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** `1 rollout`, `2 rollouts`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
 /** As it has to be typed in a command that we suggest. */
 export function shellWord(text: string): string {
   return /^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

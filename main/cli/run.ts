@@ -28,7 +28,7 @@ export function runCommand(): Command {
     "openforge run --tasks resources/tasks/sort-downloads --harness react --policy scripted -k 2",
   )
     .argument("[file]", "the experiment as a YAML file; options override it")
-    .option("--tasks <path...>", "task packages; `starter` = all that ship")
+    .option("--tasks <path...>", "task packages, folders of packages; `starter` = all that ship")
     .option("--harness <id...>", "harnesses (see `openforge harness list`)")
     .option("--policy <policy...>", "policy id, URL, scripted[:FILE], embedded:FOLDER, embedded:NAME or training:RUN@STEP")
     .option("-k <n>", "rollouts of each combination")

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { RolloutDetail } from "../api/rollout-views.ts";
 import { correctCommand, gradeCommand } from "./attach.ts";
 import { printExperimentResult } from "./follow-experiment.ts";
-import { note, number, print, printJson, table } from "./output.ts";
+import { counted, note, number, print, printJson, table } from "./output.ts";
 import { regradeCommand } from "./regrade.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb, verbGroup } from "./verb.ts";
 
@@ -17,6 +17,7 @@ export function runsCommand(): Command {
       runVerb(options, async ({ client, json }) => {
         const experiments = await client.experiments.list();
         if (json) printJson(experiments);
+        else if (experiments.length === 0) note("Nothing is recorded yet. Begin with: openforge run --tasks starter --policy scripted");
         else {
           print(
             table(
@@ -50,7 +51,7 @@ export function runsCommand(): Command {
         runVerb(options, async ({ client, json }) => {
           const result = id.startsWith("r-") ? { ...(await client.rollouts.cancel({ id })), cancelled: 1 } : await client.experiments.cancel({ id });
           if (json) printJson(result);
-          else print(`Cancelled ${result.cancelled} rollouts.`);
+          else print(`Cancelled ${counted(result.cancelled, "rollout")}.`);
           return 0;
         }),
       ),
@@ -79,7 +80,10 @@ export function runsCommand(): Command {
           const report = await follow(await client.experiments.import({ path: resolve(path) }, { signal }));
           for (const sentence of report.notes) note(sentence);
           if (json) printJson(report);
-          else print(`${report.kind} ${report.name}: ${report.rollouts} rollouts, ${report.calls} calls, as ${report.experiment}.`);
+          else
+            print(
+              `${report.kind} ${report.name}: ${counted(report.rollouts, "rollout")}, ${counted(report.calls, "call")}, as ${report.experiment}.`,
+            );
           return 0;
         }),
       ),

@@ -1,15 +1,14 @@
 /** Everything about an experiment that can be known to be wrong before anything runs: one sentence each. */
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExperimentSpec } from "../api/experiment-views.ts";
 import { WorkbenchError } from "../errors.ts";
 import { type HarnessManifest, mcpRefusal, skillsRefusal } from "../harnesses/index.ts";
 import type { SandboxProvider } from "../sandboxes/index.ts";
-import { checkTask, type McpServer, networksOf, runsOf, type Task } from "../tasks/index.ts";
+import { checkTask, type McpServer, networksOf, packagesIn, runsOf, type Task } from "../tasks/index.ts";
 
-/** The task packages that a spec names; `starter` = all that ship. A faulty one refuses the experiment. */
+/** The task packages that a spec names, alone or by a folder of packages; `starter` = all that ship. A faulty one refuses the experiment. */
 export async function tasksOf(spec: ExperimentSpec, starterTasksFolder: string): Promise<readonly Task[]> {
-  const paths = await Promise.all(spec.tasks.map(async (path) => (path === "starter" ? starterPaths(starterTasksFolder) : [path])));
+  const paths = await Promise.all(spec.tasks.map((path) => pathsOf(path === "starter" ? starterTasksFolder : path)));
   const tasks: Task[] = [];
   for (const path of new Set(paths.flat())) {
     tasks.push(soundTask(path, await checkTask(path)));
@@ -29,12 +28,10 @@ export function soundTask(path: string, { task, valid, faults }: Awaited<ReturnT
   );
 }
 
-async function starterPaths(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(folder, entry.name))
-    .toSorted();
+/** A path that means no package is given back: its check says what is wrong with it. */
+async function pathsOf(path: string): Promise<readonly string[]> {
+  const found = await packagesIn(path);
+  return found === null || found.length === 0 ? [path] : found;
 }
 
 type RefusingProvider = Pick<SandboxProvider, "kind" | "isolates">;

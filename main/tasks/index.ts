@@ -11,6 +11,7 @@ export { lackingVariables } from "./lacking-variables.ts";
 export { digestFiles, taskChecksum, taskDigest } from "./package/package-digest.ts";
 export { selectFiles } from "./package/package-files.ts";
 export { PackageMemory } from "./package/package-memory.ts";
+export { packagesIn } from "./packages-in.ts";
 export { recordedTask } from "./recorded-task.ts";
 export { runsOf } from "./task-model.ts";
 export {

@@ -1,11 +1,9 @@
 /** The tasks of a run: packages from disk or made by the starter generator, told apart by what they hold. */
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { deriveSeed, seededRandom } from "../../engine/statistics/index.ts";
 import { WorkbenchError } from "../errors.ts";
 import { generateStarterTasks, type StarterSplit } from "../starter/index.ts";
-import { checkTask, type Task } from "../tasks/index.ts";
+import { checkTask, packagesIn, type Task } from "../tasks/index.ts";
 import type { RunSettings, TaskSource } from "./run-file.ts";
 
 export interface RunTask {
@@ -73,18 +71,10 @@ async function foldersOf(source: TaskSource, split: StarterSplit, places: TaskPl
     return made.map(({ folder }) => folder);
   }
   const folder = source === "starter" ? places.starterTasksFolder : source;
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw new WorkbenchError("task", `The task folder ${folder} cannot be read.`, "Name a task package, or a folder of packages.", { cause: error });
-  });
-  if (entries.some((entry) => entry.name === "task.toml")) return [folder];
-  const packages = entries.map((entry) => join(folder, entry.name)).filter(isMeantAsPackage);
-  if (packages.length > 0) return packages.toSorted();
-  throw new WorkbenchError("task", `The folder ${folder} holds no task package.`, "Name a task package, or a folder of packages.");
-}
-
-/** Whatever else lies beside the packages (.git, notes) is none; one that lacks its task.toml is a faulty one, and told. */
-function isMeantAsPackage(folder: string): boolean {
-  return ["task.toml", "instruction.md"].some((name) => existsSync(join(folder, name)));
+  const packages = await packagesIn(folder);
+  if (packages !== null && packages.length > 0) return packages;
+  const problem = packages === null ? `The task folder ${folder} cannot be read.` : `The folder ${folder} holds no task package.`;
+  throw new WorkbenchError("task", problem, "Name a task package, or a folder of packages.");
 }
 
 async function soundTask(folder: string): Promise<Task> {

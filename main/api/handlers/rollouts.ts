@@ -22,7 +22,11 @@ export function rolloutHandlers(os: ReturnType<typeof contractImplementer>, part
     return record;
   };
   /** One rollout, or those of an experiment. */
-  const meant = (id: string): readonly RolloutRecord[] => (store.experiment(id) === null ? [required(id)] : store.rolloutsOf(id));
+  const meant = (id: string): readonly RolloutRecord[] => {
+    if (store.experiment(id) !== null) return store.rolloutsOf(id);
+    if (id.startsWith("e-")) throw new WorkbenchError("not-found", `There is no experiment ${id}.`, "See `openforge runs list`.");
+    return [required(id)];
+  };
   return {
     list: os.rollouts.list.handler(({ input }) => store.rolloutsOf(input.experiment).map((record) => rolloutView(record, Date.now()))),
     changed: os.rollouts.changed.handler(({ input: { experiment, after } }) => {
