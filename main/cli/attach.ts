@@ -50,7 +50,8 @@ export function wrapCommand(): Command {
         const [program = ""] = command;
         const attached = await context.client.attach.start({ name: options.name ?? basename(program), policy: policyOf(options) });
         try {
-          return await runWrapped(command, attached, context.signal);
+          // Ctrl-C while the address was being opened: the program is not begun.
+          return context.signal.aborted ? 130 : await runWrapped(command, attached, context.signal);
         } finally {
           await detach(context, attached);
         }

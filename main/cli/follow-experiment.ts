@@ -11,6 +11,8 @@ export async function followExperiment({ client, signal }: Watch, experiment: st
   const cancel = (): void =>
     void client.experiments.cancel({ id: experiment }).catch(() => note("The experiment could not be cancelled; it goes on."));
   signal.addEventListener("abort", cancel);
+  // Ctrl-C while it was being started.
+  if (signal.aborted) cancel();
   try {
     const watching = new AbortController();
     const events = await client.system.events({ after: 0 }, { signal: watching.signal });

@@ -14,7 +14,7 @@ export function runsCommand(): Command {
   runs.addCommand(regradeCommand());
   runs.addCommand(
     verb("list", "experiments, newest first", "openforge runs list --json").action((options: CommonOptions) =>
-      runVerb(options, async ({ client, json }) => {
+      runVerb(options, async ({ client, json, remote }) => {
         const experiments = await client.experiments.list();
         if (json) printJson(experiments);
         else if (experiments.length === 0) note("Nothing is recorded yet. Begin with: openforge run --tasks starter --policy scripted");
@@ -35,6 +35,8 @@ export function runsCommand(): Command {
             ),
           );
         }
+        if (!remote && experiments.some(({ status }) => status === "running"))
+          note("What is `running` was left by a service that has ended; `openforge serve` goes on with it.");
         return 0;
       }),
     ),

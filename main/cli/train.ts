@@ -37,6 +37,8 @@ export async function followTraining({ client, json, signal }: VerbContext, id: 
     client.training.cancel({ id }).catch(() => note("The run could not be cancelled; it goes on."));
   };
   signal.addEventListener("abort", cancel, { once: true });
+  // Ctrl-C while it was being started.
+  if (signal.aborted) cancel();
   try {
     const result = await follow<TrainingResult>(await client.training.follow({ id }));
     if (json) printJson(result);

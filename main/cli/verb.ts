@@ -9,6 +9,8 @@ export interface VerbContext {
   readonly client: WorkbenchClient;
   readonly json: boolean;
   readonly data: string;
+  /** The service is another process, which goes on when this one ends. */
+  readonly remote: boolean;
   /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
 }
@@ -38,8 +40,11 @@ export async function runVerb(options: CommonOptions, work: (context: VerbContex
   await guarded(json, async (signal) => {
     const data = dataFolder(options.data);
     const connection: Connection = await connect(data);
+    const { client, remote, lost } = connection;
     try {
-      return await Promise.race([work({ client: connection.client, json, data, signal }), connection.lost]);
+      // Ctrl-C while the service started: nothing is begun.
+      if (signal.aborted) return 130;
+      return await Promise.race([work({ client, json, data, remote, signal }), lost]);
     } finally {
       await connection.close();
     }
