@@ -143,14 +143,14 @@ export function RolloutDetails({ rollout }: { readonly rollout: RolloutDetail })
       </Section>
       <Section title="Isolation" aside={rollout.sandbox}>
         {rollout.isolation === null ? (
-          <p className="m-0 text-2xs text-muted">Not started yet.</p>
+          <p className="m-0 text-2xs text-muted">{rollout.phase === "ended" ? "Not recorded." : "Not started yet."}</p>
         ) : (
           <Facts labelWidth="4.75rem" rows={Object.entries(rollout.isolation)} />
         )}
       </Section>
       <Section title="Fingerprint">
         {rollout.fingerprint === null ? (
-          <p className="m-0 text-2xs text-muted">Not taken yet.</p>
+          <p className="m-0 text-2xs text-muted">{rollout.phase === "ended" ? "Not recorded." : "Not taken yet."}</p>
         ) : (
           <Facts
             labelWidth="6.5rem"

@@ -22,7 +22,7 @@ export function wholeShares({ total, engine, idle, sampling, training }: Seconds
     {
       name: "sandboxes alone",
       share: clamped(1 - shares.engine - shares.idle),
-      ink: "var(--of-infra)",
+      ink: "var(--of-border-control)",
       definition: "Sandboxes, harnesses and verifiers ran, and neither sampler nor trainer had anything to do.",
     },
     { name: "idle", share: shares.idle, ink: "var(--of-border-strong)", definition: "Nothing ran: neither policy nor sandboxes nor trainer." },
@@ -31,7 +31,7 @@ export function wholeShares({ total, engine, idle, sampling, training }: Seconds
 
 const overlapping = [
   ["sampling", "sampling", "var(--of-sampled)", "A model call was being answered."],
-  ["sandbox", "sandboxes", "var(--of-infra)", "A rollout was in its sandbox, harness or verifier."],
+  ["sandbox", "sandboxes", "var(--of-border-control)", "A rollout was in its sandbox, harness or verifier."],
   ["training", "training", "var(--of-series-1)", "The trainer computed gradients or took a step."],
   ["evaluation", "evaluation", "var(--of-series-2)", "The policy was evaluated on held-out tasks; its sampling counts above as well."],
 ] as const;
