@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { Command } from "commander";
+import { productFolder } from "../machine/index.ts";
 import { note } from "./output.ts";
 import { followTraining, seedNumber } from "./train.ts";
 import { type CommonOptions, runVerb, verb } from "./verb.ts";
@@ -19,7 +21,8 @@ export function quickstartCommand(): Command {
         note(
           `Training run ${id}: the starter experiment, seed ${input.seed}. A policy of half a million parameters learns on generated shell tasks.`,
         );
-        return followTraining(context, id);
+        const file = join(productFolder(), "resources", "training", input.quick ? "starter-quick.yaml" : "starter.yaml");
+        return followTraining(context, id, file);
       }),
     );
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { TrainingResult, TrainingRunView } from "../api/training-views.ts";
 import { WorkbenchError } from "../errors.ts";
-import { note, print, printJson } from "./output.ts";
+import { note, print, printJson, shellWord } from "./output.ts";
 import { trainingTable } from "./training-table.ts";
 import { type CommonOptions, follow, runVerb, type VerbContext, verb } from "./verb.ts";
 
@@ -25,15 +25,15 @@ export function trainCommand(): Command {
         if (options.check === true) return check(context, file, input);
         const seed = seedNumber(options.seed);
         const id = options.resume === true ? await resumed(context, input.yaml, seed) : await started(context, { ...input, ...seedOf(seed) });
-        return followTraining(context, id);
+        return followTraining(context, id, file);
       }),
     );
 }
 
 /** Follows a run to its end and prints its result; Ctrl-C cancels the run, which can be gone on with. */
-export async function followTraining({ client, json, signal }: VerbContext, id: string): Promise<0> {
+export async function followTraining({ client, json, signal }: VerbContext, id: string, file: string): Promise<0> {
   const cancel = (): void => {
-    note(`The run ${id} is cancelled; \`openforge train FILE --resume\` goes on from its last step.`);
+    note(`The run ${id} is cancelled; \`openforge train ${shellWord(file)} --resume\` goes on from its last step.`);
     client.training.cancel({ id }).catch(() => note("The run could not be cancelled; it goes on."));
   };
   signal.addEventListener("abort", cancel, { once: true });

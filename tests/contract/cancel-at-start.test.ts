@@ -34,6 +34,6 @@ test("an experiment is cancelled, not run to its end", async () => {
 test("a training run is cancelled", async () => {
   const client = createRouterClient(createRouter(workbench), { context: {} });
   const { id } = await client.training.startStarter({ quick: true, seed: 1 });
-  await followTraining({ client, json: true, data: folder, remote: false, signal }, id);
+  await followTraining({ client, json: true, data: folder, remote: false, signal }, id, "starter-quick.yaml");
   expect(workbench.training.get(id).status).toBe("cancelled");
 });
