@@ -1,7 +1,7 @@
 /** The table that `train` and `quickstart` end with. */
 import { behaviourDefinitions, type MeasureDefinition } from "../../engine/behaviour/index.ts";
 import type { EstimateView, TrainingResult } from "../api/training-views.ts";
-import { table } from "./output.ts";
+import { counted, table } from "./output.ts";
 
 export function trainingTable(result: TrainingResult): string {
   const { before, after, gain, families, behaviour, seconds } = result;
@@ -14,15 +14,16 @@ export function trainingTable(result: TrainingResult): string {
   ];
   const parts = (["sampling", "sandbox", "training", "evaluation", "idle"] as const).map((part) => `${part} ${seconds[part].toFixed(0)} s`);
   return [
-    `Run ${result.run}, seed ${result.seed}, ${result.steps} steps.`,
+    `Run ${result.run}, seed ${result.seed}, ${counted(result.steps, "step")}.`,
     ...(rows.length === 0 ? [] : ["", table(["", "n", "before", "95 % interval", "after", "95 % interval"], rows)]),
     "",
     ...(gain === null
       ? ["There is no gain to tell: the run was not evaluated twice."]
       : [
-          `Paired gain ${points(gain.mean)} points, 95 % interval ${points(gain.low)} to ${points(gain.high)}, over ${gain.n} tasks: ${gain.better} better, ${gain.worse} worse, ${gain.equal} equal.`,
+          `Paired gain ${points(gain.mean)} points, 95 % interval ${points(gain.low)} to ${points(gain.high)}, over ${counted(gain.n, "task")}: ${gain.better} better, ${gain.worse} worse, ${gain.equal} equal.`,
         ]),
     `${seconds.total.toFixed(0)} s in all; busy, overlapping: ${parts.join(", ")}.`,
+    ...(result.steps === 0 ? [] : [`What it learnt is the policy training:${result.run}, for --policy and \`openforge policy serve\`.`]),
   ].join("\n");
 }
 

@@ -104,7 +104,7 @@ class Loop {
       if (stage.kind !== "sft") continue;
       const onEnded = (ended: number, of: number): void => activity(`collecting from the teacher, ${ended} of ${of}`);
       const rollouts = await teacherRollouts(this.#run, stage, number, { signal, onEnded });
-      report(`teacher  ${rollouts.length} rollouts to learn from`);
+      report(`teacher  ${rollouts.length} rollout${rollouts.length === 1 ? "" : "s"} to learn from`);
       this.#teachers.set(number, { teachers: rollouts, rowsOf: await teacherRows(this.#run, rollouts) });
     }
     this.#accounted = Date.now();
