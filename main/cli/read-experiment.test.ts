@@ -21,6 +21,11 @@ test("options alone make an experiment, and a wrong one is named", async () => {
   await expect(readExperiment("/nowhere/a.yaml", {})).rejects.toThrow("The experiment file /nowhere/a.yaml cannot be read.");
 });
 
+test("the file of a training run is known for one", () => {
+  const reading = (): unknown => parseExperiment("name: mine\nbase: starter\nstages:\n  - { kind: rl }\n", "my runs/a.yaml");
+  expect(reading).toThrow(expect.objectContaining({ remedy: "It looks like the file of a training run: openforge train 'my runs/a.yaml'" }));
+});
+
 const bomb = ["a: &a [x,x,x,x,x,x,x,x,x,x]", ..."bcdef".split("").map((name, index) => `${name}: &${name} [${`*${"abcde"[index]},`.repeat(10)}]`)];
 
 test.each<[name: string, text: string, message: string]>([

@@ -6,6 +6,7 @@ import { type ExperimentSpec, experimentSpecSchema } from "../api/experiment-vie
 import { WorkbenchError } from "../errors.ts";
 import { absolutePolicy } from "../models/index.ts";
 import { issueSentence, readYaml, telling } from "../yaml/index.ts";
+import { shellWord } from "./output.ts";
 
 /** What the options of `openforge run` give; undefined = not given. */
 export type ExperimentOptions = { readonly [K in keyof z.input<typeof experimentSpecSchema>]?: z.input<typeof experimentSpecSchema>[K] | undefined };
@@ -33,7 +34,9 @@ export function parseExperiment(text: string, file: string): ExperimentSpec {
   throw new WorkbenchError(
     "usage",
     `${file}:${first?.line ?? 1}: ${first?.message ?? "unreadable."}${more}`,
-    "An experiment has the keys name, tasks, harnesses, policies, k, sandbox, concurrency and seed; see docs/rollouts.md.",
+    /^stages:/m.test(text)
+      ? `It looks like the file of a training run: openforge train ${shellWord(file)}`
+      : "An experiment has the keys name, tasks, harnesses, policies, k, sandbox, concurrency and seed; see docs/rollouts.md.",
   );
 }
 
