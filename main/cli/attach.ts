@@ -51,7 +51,7 @@ export function wrapCommand(): Command {
         const attached = await context.client.attach.start({ name: options.name ?? basename(program), policy: policyOf(options) });
         try {
           // Ctrl-C while the address was being opened: the program is not begun.
-          return context.signal.aborted ? 130 : await runWrapped(command, attached, context.signal);
+          return context.signal.aborted ? 130 : await runWrapped(command, attached, context);
         } finally {
           await detach(context, attached);
         }
@@ -150,9 +150,14 @@ export function wrappedEnvironment(
 }
 
 /** Resolves with the program's own exit code. */
-function runWrapped([program = "", ...rest]: readonly string[], attached: Attached, signal: AbortSignal): Promise<ExitCode> {
+function runWrapped(
+  [program = "", ...rest]: readonly string[],
+  attached: Attached,
+  { json, signal }: Pick<VerbContext, "json" | "signal">,
+): Promise<ExitCode> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, rest, { stdio: "inherit", env: wrappedEnvironment(process.env, attached) });
+    // With --json standard output is our document's alone: the program's goes to standard error.
+    const child = spawn(program, rest, { stdio: ["inherit", json ? 2 : "inherit", "inherit"], env: wrappedEnvironment(process.env, attached) });
     // Ctrl-C reaches the program by itself; it decides how to end.
     signal.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
     child.once("error", (error) =>

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Command } from "commander";
 import { WorkbenchError } from "../errors.ts";
 import { dataFolder } from "../machine/index.ts";
-import { note, print } from "./output.ts";
+import { note, print, printJson } from "./output.ts";
 import { startService, untilStopped } from "./service.ts";
 import { type CommonOptions, guarded, verb } from "./verb.ts";
 
@@ -20,7 +20,8 @@ export function serveCommand(): Command {
         const service = await startService({ data: dataFolder(options.data), port: portNumber(options.port) });
         process.send?.({ type: "ready", url: service.url });
         const stopTelling = service.workbench.onBusyChange((busy) => process.send?.({ type: "busy", busy }));
-        print(`Workbench at ${service.url}`);
+        if (options.json === true) printJson({ url: service.url });
+        else print(`Workbench at ${service.url}`);
         if (options.open === true) openInBrowser(service.url);
         await untilStopped(signal);
         stopTelling();

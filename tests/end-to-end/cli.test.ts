@@ -109,6 +109,17 @@ describe("the service", () => {
   });
 });
 
+test("with --json standard output is one document, also where a program is wrapped or the service stays", async () => {
+  const wrapped = await run(["wrap", "--json", "--", process.execPath, "-e", "console.log('said')"], data.path);
+  expect([wrapped.code, JSON.parse(wrapped.stdout)]).toEqual([0, { sessions: 0, calls: 0 }]);
+  expect(wrapped.stderr).toContain("said");
+  const service = start(["serve", "--json"], data.path);
+  await service.waitFor(/\}\n/);
+  expect(JSON.parse(service.stdout())).toEqual({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#token=/) });
+  service.process.kill("SIGTERM");
+  await service.ended;
+});
+
 test.each<[string, readonly string[]]>([
   ["a table", ["harness", "list"]],
   ["a help text", ["run", "--help"]],
