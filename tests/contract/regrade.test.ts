@@ -108,6 +108,22 @@ describe.each(kinds)("in the %s sandbox", (sandbox) => {
   });
 });
 
+test.skipIf(!ready.includes("docker"))("work that lies in a service is not graded by one that starts anew", { timeout: 120_000 }, async () => {
+  const task = await writePackage(join(folder, "served"), {
+    ...packageOf("[ -f /app/word.txt ]"),
+    "environment/Dockerfile": 'FROM openforge/base:1\nCOPY entry.sh /entry.sh\nWORKDIR /app\nENTRYPOINT ["/entry.sh"]\n',
+    "environment/entry.sh": '#!/bin/sh\nsleep infinity &\nexec "$@"\n',
+  });
+  const rollouts = await run({ tasks: [task.path], policies: [work("hello")], sandbox: "docker", keepWorkspace: true });
+  expect(rollouts.map(({ reward, outcome }) => [reward, outcome?.detail])).toEqual([[1, null]]);
+  expect((await regrade(rollouts)).rows).toMatchObject([
+    {
+      after: null,
+      skipped: expect.stringMatching(/^What its services held \(what its image starts\) was not kept, and its verifier could ask them\./),
+    },
+  ]);
+});
+
 test.skipIf(!ready.includes("local"))(
   "each step is graded from what it left, up to where the old verifier ended the steps",
   { timeout: 120_000 },

@@ -40,6 +40,7 @@ export async function regradeRollout(rollout: RolloutRecord, task: Task, options
   const sources = new Set<Kept["source"]>();
   const runs = runsOf(task);
   for (const [index, { step, part }] of runs.entries()) {
+    if (!part.verifier.separate) refuseLostState(rollout);
     const kept = keptOf(store, artifacts, part, step, workdirOf(rollout, task));
     if (typeof kept === "string") {
       if (index === 0) throw notKept(kept, workspaceLoss(store, rollout.id, attempt, step?.name ?? null));
@@ -61,6 +62,18 @@ export async function regradeRollout(rollout: RolloutRecord, task: Task, options
     source: sources.has("artifacts") ? "artifacts" : "workspace",
     ...{ taskPath: task.path, taskDigest: task.digest, verifierDigest: await verifierDigest(task) },
   };
+}
+
+/** A service starts anew without what it held in memory or elsewhere; a verifier beside it would take that for the agent's doing. */
+function refuseLostState({ fingerprint }: RolloutRecord): void {
+  const services = Object.keys(fingerprint ?? {}).flatMap((key) => (key.startsWith("service ") ? [key.slice("service ".length)] : []));
+  const held = [...services, ...(fingerprint?.program === undefined ? [] : ["what its image starts"])];
+  if (held.length === 0) return;
+  throw new WorkbenchError(
+    "store",
+    `What its services held (${held.join(", ")}) was not kept, and its verifier could ask them.`,
+    "Give the verifier a sandbox of its own, with the artifacts that it looks at, and run it again.",
+  );
 }
 
 /** `told`: why its workspace was not kept although it should have been. */

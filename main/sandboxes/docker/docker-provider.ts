@@ -67,7 +67,11 @@ export function dockerProvider({ socketPath, socketFolder, resolve }: DockerProv
         workdir: posix.normalize(workdir),
         ...{ facts, program },
         isolation: isolationOf(ofMain, seccomp, prepared?.imageIds.size ?? 0, program !== null && facts.uid === 0),
-        fingerprint: { ...fingerprintOf(facts, version), ...imagesOf(prepared) },
+        fingerprint: {
+          ...fingerprintOf(facts, version),
+          ...imagesOf(prepared),
+          ...(program === null ? {} : { program: program.words.join(" ") }),
+        },
         egress,
         project: prepared === null ? null : await startProject(docker, prepared, request, onProgress, signal),
       });
