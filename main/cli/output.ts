@@ -54,12 +54,12 @@ export function printFailure(failure: Failure, json: boolean): void {
  * Readers may leave before the end (`| head`): what is still said goes nowhere, and the work is done as ever. Output that is lost in
  * another way (a full disk) ends in a sentence and exit code 1.
  */
-export function outliveReaders(streams: readonly NodeJS.WriteStream[] = [process.stdout, process.stderr]): void {
+export function outliveReaders(): void {
   let lost = false;
   process.once("exit", () => {
     if (lost) process.exitCode = 1;
   });
-  for (const stream of streams) {
+  for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE" || lost) return;
       lost = true;

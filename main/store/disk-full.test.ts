@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,18 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "./contract.ts";
 import { openStore } from "./open-store.ts";
 import { sampleCall, sampleExperiment, sampleRollout } from "./records/sample-records.ts";
+import { canMount } from "./small-disk.test-data.ts";
 
 const megabyte = 1024 * 1024;
-
-/** A disk of 16 MB needs a mount, which only root may make, and not in every container. */
-function canMount(): boolean {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  const probe = mkdtempSync(join(tmpdir(), "openforge-mount-"));
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", probe]).status === 0;
-  if (mounted) execFileSync("umount", [probe]);
-  rmSync(probe, { recursive: true, force: true });
-  return mounted;
-}
 
 describe.skipIf(!canMount())("a disk that fills up (needs root to mount a small one)", () => {
   let folder = "";

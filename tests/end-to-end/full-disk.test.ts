@@ -1,20 +1,11 @@
 /** A data folder on a disk that is full to the last byte: the command line says so and ends, with and without a service of its own. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { canMount } from "../../main/store/small-disk.test-data.ts";
 import { run, start } from "./openforge.ts";
-
-/** Small disks are mounted, which only root may do, and not in every container. */
-function canMount(): boolean {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  const probe = mkdtempSync(join(tmpdir(), "openforge-mount-"));
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", probe]).status === 0;
-  if (mounted) execFileSync("umount", [probe]);
-  rmSync(probe, { recursive: true, force: true });
-  return mounted;
-}
 
 describe.skipIf(!canMount())("a full disk (needs root to mount a small one)", () => {
   let data = "";
