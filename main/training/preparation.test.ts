@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -47,4 +47,18 @@ test.each([
 
 test("what is there is found from where the file lies", async () => {
   expect(await workbench.training.check({ yaml: taughtBy("policy: 'scripted:rules.yaml'"), folder })).toMatchObject({ valid: true, faults: [] });
+});
+
+test("an unfinished run whose file is refused by now fails, and the service starts", async () => {
+  const data = join(folder, "old");
+  const first = await bootWorkbench({ dataFolder: data });
+  const id = await first.training.start({ yaml: file, folder });
+  await first.training.pause(id);
+  await first.close();
+  const path = join(data, "training", id, "run.json");
+  const record: object = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...record, status: "running", file: file.replace("rate: 1e-5", "rate: 1e-5, group: 1") }));
+  const second = await bootWorkbench({ dataFolder: data });
+  expect(second.training.get(id)).toMatchObject({ status: "failed", problem: { message: expect.stringContaining("`group` must be at least 2") } });
+  await second.close();
 });

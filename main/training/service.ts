@@ -76,6 +76,17 @@ export function createTrainingService(options: TrainingServiceOptions): Training
     void run.ended.then(() => live.delete(record.id));
   }
 
+  /** A file that is refused by now (another version wrote it) ends its run; the service must start all the same. */
+  function goOn(record: RunRecord, folder: RunFolder): void {
+    try {
+      drive(record, folder, soundSettings(record.file, record.folder));
+    } catch (error) {
+      if (!(error instanceof WorkbenchError)) throw error;
+      const { message, remedy } = error;
+      folder.writeRun({ ...record, status: "failed", endedAt: Date.now(), problem: { message, remedy } });
+    }
+  }
+
   function newId(): string {
     const taken = new Set(runFolders(dataFolder).map((folder) => folder.path));
     for (;;) {
@@ -196,7 +207,7 @@ export function createTrainingService(options: TrainingServiceOptions): Training
     async resumeUnfinished() {
       for (const folder of runFolders(dataFolder)) {
         const record = folder.readRun();
-        if (["preparing", "running", "pausing"].includes(record.status)) drive(record, folder, soundSettings(record.file, record.folder));
+        if (["preparing", "running", "pausing"].includes(record.status)) goOn(record, folder);
       }
     },
     async close() {
