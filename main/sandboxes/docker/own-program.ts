@@ -90,7 +90,8 @@ export class RunningProgram {
     const { Running, ExitCode } = await answered(this.#exec.inspect()).catch((error: unknown) => {
       throw lostOr(error, (reason) => sandboxError("sandbox-lost", `Docker cannot look at the image's program: ${reason}.`, "Check Docker's log."));
     });
-    if (Running) return;
+    // One that is about to begin does not run yet, but has no exit code either.
+    if (Running || ExitCode === null) return;
     // The engine may tell the end before the last words.
     await delay(lookMs);
     const said = this.#said.trim().split("\n").slice(-5).join(" | ").slice(-500);
@@ -98,7 +99,7 @@ export class RunningProgram {
     const what = arrivals === null ? `The program that main runs (${words.join(" ").slice(0, 200)})` : "The entrypoint of the image";
     throw sandboxError(
       "setup-failed",
-      `${what} ended with exit code ${ExitCode ?? "unknown"} before the agent began; it said${said === "" ? " nothing" : `: ${said}`}.`,
+      `${what} ended with exit code ${ExitCode} before the agent began; it said${said === "" ? " nothing" : `: ${said}`}.`,
       arrivals === null
         ? "Let it run on, or end its start with `exec sleep infinity`."
         : 'Let it end with exec "$@": what it is given keeps the container alive, as in Harbor.',
