@@ -4,18 +4,24 @@
  */
 import { type AdapterShape, adapterShapes, type MemoryPlan, type ModelDescription, queriesAtOnce, weightShapes } from "../models/index.ts";
 
-export interface TrainingSize {
+/** One size of batch. */
+export interface BatchSize {
   readonly description: ModelDescription;
   readonly adapter: AdapterShape | null;
-  readonly trained: "adapter" | "weights";
-  /** Bytes a stored weight takes: 4 for float32, 2 for bfloat16 kept narrow. */
-  readonly weightBytes: 2 | 4;
   readonly rows: number;
   readonly width: number;
 }
 
+export interface TrainingSize extends BatchSize {
+  readonly trained: "adapter" | "weights";
+  /** Bytes a stored weight takes: 4 for float32, 2 for bfloat16 kept narrow. */
+  readonly weightBytes: 2 | 4;
+}
+
 /** Bytes. */
 export interface MemoryEstimate {
+  /** Node and ONNX Runtime themselves. */
+  readonly process: number;
   /** Frozen weights: mapped from their files and evictable. */
   readonly mappedWeights: number;
   readonly parameters: number;
@@ -30,22 +36,38 @@ export interface MemoryEstimate {
 }
 
 const float = 4;
+/** Measured, Node 20 and ONNX Runtime 1.30 with a few models' sessions. */
+const processBytes = 125e6;
 
 export function estimateMemory(size: TrainingSize, plan: MemoryPlan): MemoryEstimate {
-  const { description, adapter, trained, rows, width } = size;
-  const { config } = description;
+  const { description, adapter, trained } = size;
   const all = elements(weightShapes(description));
   const parameters = float * (trained === "weights" ? all : elements(adapterShapes(description, adapter ?? new Map())));
   const mappedWeights = trained === "weights" ? 0 : size.weightBytes * all;
-  const tokens = rows * width;
-  const perLayer = float * tokens * layerNumbers(size, plan);
-  const stream = float * tokens * config.hiddenSize;
-  // What stays of every layer, and what the backward pass of the layer at work has besides.
-  const activations = config.layerCount * (plan.checkpointLayers ? stream : perLayer) + 2.5 * perLayer;
-  // Logits, shares, their product with the coefficients, and one more on the way.
-  const head = 4 * float * Math.min(plan.headChunk, tokens) * config.vocabularySize;
-  const parts = { mappedWeights, parameters, gradients: 2 * parameters, optimiser: 2 * parameters, activations, head };
+  const standing = { process: processBytes, mappedWeights, parameters, gradients: 2 * parameters, optimiser: 2 * parameters };
+  const parts = { ...standing, activations: activationBytes(size, plan), head: headBytes(size, plan) };
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) };
+}
+
+/** What an open session of one size of batch holds on to. Scoring keeps nothing for a backward pass. */
+export function sessionBytes(size: BatchSize, plan: MemoryPlan, kind: "training" | "scoring"): number {
+  return headBytes(size, plan) + (kind === "training" ? activationBytes(size, plan) : workBytes(size, plan));
+}
+
+function activationBytes(size: BatchSize, plan: MemoryPlan): number {
+  const { layerCount, hiddenSize } = size.description.config;
+  const kept = plan.checkpointLayers ? float * size.rows * size.width * hiddenSize : layerBytes(size, plan);
+  return layerCount * kept + workBytes(size, plan);
+}
+
+/** What the layer at work has besides, more of it backward than forward. */
+const workBytes = (size: BatchSize, plan: MemoryPlan): number => 2.5 * layerBytes(size, plan);
+
+const layerBytes = (size: BatchSize, plan: MemoryPlan): number => float * size.rows * size.width * layerNumbers(size, plan);
+
+/** Logits, shares, their product with the coefficients, and one more on the way. */
+function headBytes({ description, rows, width }: BatchSize, plan: MemoryPlan): number {
+  return 4 * float * Math.min(plan.headChunk, rows * width) * description.config.vocabularySize;
 }
 
 function elements(shapes: ReadonlyMap<string, readonly number[]>): number {
@@ -53,7 +75,7 @@ function elements(shapes: ReadonlyMap<string, readonly number[]>): number {
 }
 
 /** Numbers a token and layer that stay from forward to backward pass. */
-function layerNumbers({ description, adapter, width }: TrainingSize, plan: MemoryPlan): number {
+function layerNumbers({ description, adapter, width }: BatchSize, plan: MemoryPlan): number {
   const { hiddenSize, headCount, keyValueHeadCount, headSize, feedForwardSize, queryKeyNorm } = description.config;
   const [queries, keys] = [headCount * headSize, keyValueHeadCount * headSize];
   // The inputs of both norms; queries, keys and values as attention reads them, and raw where they are normalised; attention's output.

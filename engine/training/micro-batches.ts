@@ -16,11 +16,22 @@ export interface MicroBatchPlan {
   readonly tooLong: readonly number[];
 }
 
+/** `positions`: of one piece at most, unless one sequence alone needs more; `longest`: tokens of a sequence at most. */
+export interface BatchLimits {
+  readonly positions: number;
+  readonly longest: number;
+}
+
+/** The size of batch that takes the most memory: rows of the longest sequences. */
+export function largestBatch({ positions, longest }: BatchLimits): { readonly rows: number; readonly width: number } {
+  const width = bucketFor(longest - 1);
+  return { rows: Math.max(1, Math.floor(positions / width)), width };
+}
+
 /**
- * Longest first: each piece takes the bucket of its longest sequence and is filled with shorter ones, several a row. `positions`: of one
- * piece at most, unless one sequence alone needs more; `longest`: tokens of a sequence at most.
+ * Longest first: each piece takes the bucket of its longest sequence and is filled with shorter ones, several a row.
  */
-export function planMicroBatches(lengths: readonly number[], limits: { readonly positions: number; readonly longest: number }): MicroBatchPlan {
+export function planMicroBatches(lengths: readonly number[], limits: BatchLimits): MicroBatchPlan {
   const tooLong = lengths.flatMap((length, index) => (length > limits.longest ? [index] : []));
   const order = lengths.map((_length, index) => index).filter((index) => (lengths[index] ?? 0) <= limits.longest);
   const rest = order.toSorted((left, right) => (lengths[right] ?? 0) - (lengths[left] ?? 0) || left - right);

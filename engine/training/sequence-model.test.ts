@@ -3,7 +3,16 @@ import { openRuntime } from "../../main/engine-runtime/index.ts";
 import { type Matrix, matrixLike } from "../algorithms/index.ts";
 import { createAdapter, linearKinds, type MemoryPlan, type ModelConfig, weightShapes } from "../models/index.ts";
 import { seededRandom } from "../statistics/index.ts";
-import { type FloatArray, packIntoRows, parameterShapes, placeInRows, type Scores, type SequenceBatch, SequenceModel } from "./index.ts";
+import {
+  type FloatArray,
+  OpenSessions,
+  packIntoRows,
+  parameterShapes,
+  placeInRows,
+  type Scores,
+  type SequenceBatch,
+  SequenceModel,
+} from "./index.ts";
 import { randomSequences, tinyConfigs, tinyModel } from "./tiny-model.test-data.ts";
 
 const runtime = await openRuntime({ threads: 1 });
@@ -15,7 +24,7 @@ const sparing: MemoryPlan = { attentionChunk: 3, headChunk: 5, keepProbabilities
 const lengths = [7, 3, 5];
 const rows = placeInRows(lengths, { rows: 4, width: 8 });
 
-function open(config: ModelConfig, trained: "adapter" | "weights", float: "float32" | "float64", memory: MemoryPlan) {
+function open(config: ModelConfig, trained: "adapter" | "weights", float: "float32" | "float64", memory: MemoryPlan, sessions?: OpenSessions) {
   const { description, weights } = tinyModel(config);
   const settings = { rank: 2, alpha: 6, targets: linearKinds, rankStabilised: true };
   const adapter = trained === "adapter" ? createAdapter(description, settings, 4) : null;
@@ -30,7 +39,7 @@ function open(config: ModelConfig, trained: "adapter" | "weights", float: "float
   const base = trained === "adapter" ? weights : null;
   const model = new SequenceModel({
     ...{ runtime, description, adapter, parameters, trained, memory, float },
-    ...{ weights: base, withEntropy: true, withValues: true },
+    ...{ weights: base, withEntropy: true, withValues: true, ...(sessions === undefined ? {} : { sessions }) },
   });
   opened.push(model);
   return { model, parameters };
@@ -119,6 +128,25 @@ test("the second call on a bucket gives the same to the bit", async () => {
   const copies = new Map([...first].map(([name, values]) => [name, values.slice()]));
   await model.score(batch(config));
   expect((await model.gradients(batch(config), coefficients(6))).gradients).toEqual(copies);
+});
+
+test("models that share little memory give the same to the bit as with sessions of their own", async () => {
+  const [config] = Object.values(tinyConfigs);
+  if (config === undefined) throw new Error("unreachable");
+  const results: unknown[] = [];
+  for (const sessions of [undefined, new OpenSessions(1)]) {
+    const [one, other] = [open(config, "adapter", "float32", simple, sessions), open(config, "weights", "float32", sparing, sessions)];
+    for (const { model } of [one, other, one]) {
+      const { gradients, scores } = await model.gradients(batch(config), coefficients(6));
+      results.push(
+        [...gradients.values()].map((values) => values.slice()),
+        scores.logprobs,
+        (await model.score(batch(config))).logprobs,
+      );
+    }
+  }
+  expect(results).toHaveLength(18);
+  expect(results.slice(9)).toEqual(results.slice(0, 9));
 });
 
 describe("placement", () => {

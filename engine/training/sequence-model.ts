@@ -21,6 +21,8 @@ import {
   weightShapes,
 } from "../models/index.ts";
 import { type FloatType, plainKernels, type Runtime, type Session, type Tensor } from "../onnx/index.ts";
+import { sessionBytes } from "./memory.ts";
+import { OpenSessions } from "./open-sessions.ts";
 import type { Placement } from "./placement.ts";
 
 export type FloatArray = Float32Array | Float64Array;
@@ -60,6 +62,8 @@ export interface SequenceModelOptions {
   readonly withEntropy: boolean;
   readonly withValues: boolean;
   readonly memory: MemoryPlan;
+  /** Shared by the models of a process; left out = sessions of its own, all kept. */
+  readonly sessions?: OpenSessions;
   readonly float?: FloatType;
 }
 
@@ -79,11 +83,12 @@ export class SequenceModel {
   readonly #float: FloatType;
   readonly #feeds: Readonly<Record<string, Tensor>>;
   readonly #gradients: ReadonlyMap<string, Tensor>;
-  readonly #sessions = new Map<string, Promise<Session>>();
+  readonly #sessions: OpenSessions;
 
   constructor(options: SequenceModelOptions) {
     this.#options = options;
     this.#float = options.float ?? "float32";
+    this.#sessions = options.sessions ?? new OpenSessions();
     const feeds: Record<string, Tensor> = { [zeroInput]: this.#tensor([1], [0]) };
     for (const [name, shape] of parameterShapes(options)) {
       const data = options.parameters.get(name);
@@ -131,27 +136,25 @@ export class SequenceModel {
     return { scores: this.#scores(batch, outputs), gradients };
   }
 
-  async close(): Promise<void> {
-    const sessions = [...this.#sessions.values()];
-    this.#sessions.clear();
-    for (const session of sessions) await (await session).release();
+  close(): Promise<void> {
+    return this.#sessions.close(this);
   }
 
   #session(placement: Placement, trained: Trained): Promise<Session> {
-    const key = `${trained} ${placement.rows}×${placement.width} ${placement.packed}`;
-    const known = this.#sessions.get(key);
-    if (known !== undefined) return known;
-    const { runtime, weightsFolder, memory } = this.#options;
-    const kernels = this.#float === "float64" ? plainKernels : runtime.kernels;
-    const model = buildSequenceGraph({ ...this.#options, ...placement, trained, withLogits: false, float: this.#float, kernels });
-    const session = runtime.createSession(model.bytes, {
-      purpose: "training",
-      keepWeightsNarrow: memory.narrowWeights,
-      plain: this.#float === "float64",
-      ...(weightsFolder === undefined ? {} : { weightsFolder }),
+    const { description, weightsFolder, adapter, memory, runtime } = this.#options;
+    const { rows, width, packed } = placement;
+    const size = { description, adapter, rows, width };
+    const bytes = sessionBytes(size, memory, trained === "nothing" ? "scoring" : "training");
+    return this.#sessions.use(this, `${trained} ${rows}×${width} ${packed}`, bytes, () => {
+      const kernels = this.#float === "float64" ? plainKernels : runtime.kernels;
+      const model = buildSequenceGraph({ ...this.#options, ...placement, trained, withLogits: false, float: this.#float, kernels });
+      return runtime.createSession(model.bytes, {
+        purpose: "training",
+        keepWeightsNarrow: memory.narrowWeights,
+        plain: this.#float === "float64",
+        ...(weightsFolder === undefined ? {} : { weightsFolder }),
+      });
     });
-    this.#sessions.set(key, session);
-    return session;
   }
 
   /** What the session reads; the optimiser may have removed inputs that a small bucket does not need. */

@@ -29,7 +29,8 @@ export async function memorySentence(settings: RunSettings, modelFolder: string)
     const adapter = train === "weights" ? null : createAdapter(description, train, seed);
     const size = { limits: { positions: limits.batchTokens, longest: longestSequence(settings) }, memoryBudget: limits.memoryBytes };
     const { estimate, words } = planMemory(description, adapter, size);
-    return `Training takes about ${Math.ceil(estimate.total / (1 << 20))} MB: ${words}.`;
+    const megabytes = (count: number): number => Math.ceil(count / (1 << 20));
+    return `Training takes about ${megabytes(estimate.total)} MB, with batches of several sizes up to ${megabytes(limits.memoryBytes)} MB: ${words}.`;
   } finally {
     folder.close();
   }

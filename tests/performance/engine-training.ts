@@ -39,7 +39,7 @@ export async function benchmark(note: (line: string) => void): Promise<readonly 
       step.repetitions,
       note,
     );
-    note(`${step.name}: ${await estimate(folder, step)} MB foreseen, without Node and ONNX Runtime`);
+    note(`${step.name}: ${await estimate(folder, step)} MB foreseen`);
     rows.push(...speedRows(step.name, measured, step.aims), ...memoryRows(step.name, measured));
   }
   return rows;

@@ -2,7 +2,7 @@
 import { type Adapter, createAdapter, loraInput, type ModelDescription, valueHeadInputs, weightShapes } from "../../../engine/models/index.ts";
 import type { Runtime } from "../../../engine/onnx/index.ts";
 import type { NamedArrays } from "../../../engine/optimiser/index.ts";
-import { choosePlan, type MemoryEstimate, SequenceModel, type TrainingSize } from "../../../engine/training/index.ts";
+import { choosePlan, largestBatch, type MemoryEstimate, OpenSessions, SequenceModel, type TrainingSize } from "../../../engine/training/index.ts";
 import { WorkbenchError } from "../../errors.ts";
 import type { ModelFolder } from "../../models/index.ts";
 import type { TrainerSettings } from "./protocol.ts";
@@ -25,7 +25,9 @@ export function createTrainee(runtime: Runtime, folder: ModelFolder, settings: T
   const trained = fresh === null ? "weights" : "adapter";
   const chosen = planMemory(description, fresh, settings);
   const parameters = firstParameters(folder, fresh, settings);
-  const shared = { runtime, description, weightsFolder, memory: chosen.plan, withValues: false };
+  const { total, activations, head } = chosen.estimate;
+  const sessions = new OpenSessions(settings.memoryBudget - (total - activations - head));
+  const shared = { runtime, description, weightsFolder, memory: chosen.plan, sessions, withValues: false };
   return {
     model: new SequenceModel({
       ...shared,
@@ -42,11 +44,8 @@ export function createTrainee(runtime: Runtime, folder: ModelFolder, settings: T
 
 /** Throws WorkbenchError when not even the most frugal way fits the budget. */
 export function planMemory(description: ModelDescription, adapter: Adapter | null, settings: Pick<TrainerSettings, "limits" | "memoryBudget">) {
-  const { positions, longest } = settings.limits;
-  const size: TrainingSize = {
-    ...{ description, adapter, trained: adapter === null ? "weights" : "adapter" },
-    ...{ weightBytes: 4, rows: 1, width: Math.max(positions, longest) },
-  };
+  const trained = adapter === null ? "weights" : "adapter";
+  const size: TrainingSize = { description, adapter, trained, weightBytes: 4, ...largestBatch(settings.limits) };
   const chosen = choosePlan(size, settings.memoryBudget);
   if (chosen === null) throw doesNotFit(settings);
   return { ...chosen, words: inWords(chosen.plan) };

@@ -142,7 +142,8 @@ export const tiles: readonly Tile[] = [
   {
     key: "memory",
     title: "Memory",
-    definition: "Most that the trainer has taken so far, beside what was planned before the first step.",
+    definition:
+      "Most that the trainer has taken so far, beside what batches of the largest size take. Those of other sizes keep theirs, within the memory that the run file allows.",
     about: "of the trainer",
     read: ({ memoryBytes }) => memoryBytes,
     format: (value) => bytes(value),

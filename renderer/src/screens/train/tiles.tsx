@@ -62,7 +62,7 @@ function TileBox({ title, value, about, hint, values, warn }: TileBoxProps) {
 
 /** What the tile says below its value: the limit that is passed, else what it is of. */
 function aboutTile(tile: Tile, run: TrainingRunView): string {
-  if (tile.key === "memory" && run.memory !== null) return `planned ${bytes(run.memory.bytes)}`;
+  if (tile.key === "memory" && run.memory !== null) return `planned from ${bytes(run.memory.bytes)}`;
   return tile.about;
 }
 
