@@ -17,8 +17,9 @@ export function rewardsOfSteps(strategy: "mean" | "final", rewards: readonly (Re
 export function shortfall(minimum: Rewards | null, rewards: Rewards | null): string | null {
   for (const [name, wanted] of Object.entries(minimum ?? {})) {
     const got = rewards?.[name];
-    if (got === undefined) return `it gave no reward ${name}, which must reach ${wanted}`;
-    if (got < wanted) return `its reward ${name} is ${got}, which must reach ${wanted}`;
+    const named = name === "reward" ? name : `reward ${name}`;
+    if (got === undefined) return `it gave no ${named}, which must reach ${wanted}`;
+    if (got < wanted) return `its ${named} is ${got}, which must reach ${wanted}`;
   }
   return null;
 }

@@ -21,7 +21,7 @@ const broken: VerifierResult = { ...graded(0), status: "verifier-failure", cause
 
 test("steps end where a reward falls short or cannot be had", () => {
   expect(stepsEndAfter(task(), 0, graded(0.5))).toBeNull();
-  expect(stepsEndAfter(task(), 0, graded(0.25))).toBe("its reward reward is 0.25, which must reach 0.5");
+  expect(stepsEndAfter(task(), 0, graded(0.25))).toBe("its reward is 0.25, which must reach 0.5");
   expect(stepsEndAfter(task(), 1, graded(0))).toBeNull();
   expect(stepsEndAfter(task(), 1, broken)).toBe("it could not be graded. No file.");
 });
@@ -33,7 +33,7 @@ test("the task is done when every step was run and the reward is full", () => {
   expect(early).toMatchObject({
     status: "failed",
     reward: 0.25,
-    detail: "The steps ended after a: its reward reward is 0.25, which must reach 0.5.",
+    detail: "The steps ended after a: its reward is 0.25, which must reach 0.5.",
   });
 });
 

@@ -16,7 +16,7 @@ const price = z.number().nonnegative();
 const server = {
   id,
   /** With or without `/v1`. */
-  url: z.url({ protocol: /^https?$/ }),
+  url: z.url({ protocol: /^https?$/, error: "an address such as http://127.0.0.1:8000/v1" }),
   /** Name sent as `model`; left out = the first that the server lists. */
   model: z.string().optional(),
   /** Environment variable that holds the key. */
