@@ -19,5 +19,5 @@ test("a reward that is missing or too small stops the steps", () => {
   expect(shortfall({ reward: 0.5 }, { reward: 0.5 })).toBeNull();
   expect(shortfall({ reward: 0.5 }, { reward: 0.4 })).toBe("its reward is 0.4, which must reach 0.5");
   expect(shortfall({ style: 0 }, { reward: 1 })).toBe("it gave no reward style, which must reach 0");
-  expect(shortfall({ reward: -1 }, null)).toBe("it gave no reward reward, which must reach -1");
+  expect(shortfall({ reward: -1 }, null)).toBe("it gave no reward, which must reach -1");
 });
