@@ -43,8 +43,12 @@ const largeLogBytes = 128 * 1024 * 1024;
 const smallLogBytes = 4 * 1024 * 1024;
 /** Journals of this size are compacted even while rollouts run. */
 const largeJournalBytes = 512 * 1024 * 1024;
-/** So many bodies, too: memory holds an index of the journals, which would grow as long as rollouts run. */
-const manyBodies = 40_000;
+/**
+ * Journals of so many bodies too, since memory holds an index of them, which would grow as long as rollouts run: of many when fewer than
+ * `busyBodies` came in the last second, for packing takes a processor; of most at any time.
+ */
+const bodiesInJournals = { many: 40_000, most: 400_000 };
+const busyBodies = 1_000;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { dataFolder, db, writer, bodies, journals, packs, background, explain } = parts;
@@ -60,6 +64,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   let syncing = false;
   /** Size of the journals after the last compaction: what it had to leave is not tried again and again. */
   let leftInJournals = 0;
+  /** Bodies in the journals at the last tick. */
+  let bodiesBefore = 0;
   let closed = false;
   let told = "";
   /** Compactions and checks come one after another. */
@@ -86,9 +92,12 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   }
 
   function shouldCompact(idle: boolean): boolean {
-    const bytes = journals.bytes();
+    const [bytes, count] = [journals.bytes(), bodies.inJournals()];
+    const busy = count - bodiesBefore >= busyBodies;
+    bodiesBefore = count;
     if (bytes === leftInJournals) return false;
-    return bytes > largeJournalBytes || bodies.inJournals() > manyBodies || (idle && running.get() === undefined);
+    if (bytes > largeJournalBytes || count > (busy ? bodiesInJournals.most : bodiesInJournals.many)) return true;
+    return idle && running.get() === undefined;
   }
 
   /** A failure loses nothing: the work is tried again, and told of once. */
