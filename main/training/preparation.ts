@@ -53,8 +53,11 @@ function checkSampler({ sampler }: RunSettings, { policies }: PreparationParts):
   if (sampler === "embedded") return;
   const kind = policies.list().find(({ definition }) => definition.id === sampler.vllm)?.definition.kind;
   if (kind === "vllm") return;
-  const problem = kind === undefined ? `There is no saved policy "${sampler.vllm}".` : `The policy "${sampler.vllm}" is ${kind}, not vllm.`;
-  throw new WorkbenchError("usage", problem, "Save the server that shall sample: openforge policy add ID URL --kind vllm.");
+  if (kind === undefined) {
+    const remedy = `Save the server that shall sample: openforge policy add ${sampler.vllm} URL --kind vllm.`;
+    throw new WorkbenchError("usage", `There is no saved policy "${sampler.vllm}".`, remedy);
+  }
+  throw new WorkbenchError("usage", `The policy "${sampler.vllm}" is ${kind}, not vllm.`, "Name one that was saved with --kind vllm.");
 }
 
 /** That it has a meaning, not that it answers. */
