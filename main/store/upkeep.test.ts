@@ -52,7 +52,7 @@ describe("upkeep", () => {
   });
 
   it("moves bodies into packs while rollouts run when they have become many: memory holds an index of the journals", async () => {
-    for (let index = 0; index < 20_500; index++) {
+    for (let index = 0; index < 5_500; index++) {
       store.recordCall(sampleCall(store, "r1", index, Buffer.from(`request ${index}`), Buffer.from(`answer ${index}`)), null);
     }
     const first = journals();

@@ -47,7 +47,7 @@ const largeJournalBytes = 512 * 1024 * 1024;
  * Journals of so many bodies too, since memory holds an index of them, which would grow as long as rollouts run: of many when fewer than
  * `busyBodies` came in the last second, for packing takes a processor; of most at any time.
  */
-const bodiesInJournals = { many: 40_000, most: 400_000 };
+const bodiesInJournals = { many: 10_000, most: 400_000 };
 const busyBodies = 1_000;
 
 export function createUpkeep(parts: UpkeepParts): Upkeep {
