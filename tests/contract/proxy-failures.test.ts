@@ -1,7 +1,7 @@
 /** The proxy between servers that fail or are slow and clients that go away. */
 import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ChatBed, hello, layChatBed, say, settled } from "../stand-ins/chat-bed.ts";
+import { type ChatBed, hello, layChatBed, say, settled, until } from "../stand-ins/chat-bed.ts";
 import type { Behaviour } from "../stand-ins/chat-server.ts";
 import { FakeClock } from "../stand-ins/fake-clock.ts";
 
@@ -13,11 +13,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await bed.close();
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !condition(); tries += 1) await settled(10);
-  expect(condition()).toBe(true);
-}
 
 describe("an upstream that fails", () => {
   test("429 and 5xx are tried again until it answers: the client sees one clean answer", async () => {

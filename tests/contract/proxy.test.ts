@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCall } from "../../main/proxy/index.ts";
-import { type ChatBed, hello, layChatBed, say, settled } from "../stand-ins/chat-bed.ts";
+import { type ChatBed, hello, layChatBed, say, until } from "../stand-ins/chat-bed.ts";
 
 let bed: ChatBed;
 
@@ -13,11 +13,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await bed.close();
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !condition(); tries += 1) await settled(10);
-  expect(condition()).toBe(true);
-}
 
 describe("an answer", () => {
   test("comes whole in both dialects, streamed or not, and is in the store with every byte", async () => {

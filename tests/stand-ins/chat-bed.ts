@@ -36,3 +36,9 @@ export async function layChatBed(options: Parameters<typeof layProxyBed>[0] = {}
 export const say = (text: string): Behaviour => ({ do: "say", text });
 export const hello = { model: "m", messages: [{ role: "user", content: "hello" }] };
 export const settled = (ms = 60): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Resolves when `condition` holds; rejects when it does not within two seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !condition(); tries += 1) await settled(10);
+  if (!condition()) throw new Error("what was waited for did not come about within two seconds");
+}
