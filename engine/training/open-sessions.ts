@@ -29,19 +29,19 @@ export class OpenSessions {
       this.#kept = [...this.#kept.filter((one) => one !== known), known];
       return known.session;
     }
-    const left = [...this.#kept];
-    const closed: Kept[] = [];
-    for (let sum = bytes + left.reduce((total, one) => total + one.bytes, 0); sum > this.#budget; ) {
-      const oldest = left.shift();
+    while (this.#bytes() + bytes > this.#budget) {
+      const [oldest, ...later] = this.#kept;
       if (oldest === undefined) break;
-      closed.push(oldest);
-      sum -= oldest.bytes;
+      this.#kept = later;
+      await oldest.session.release();
     }
-    this.#kept = left;
-    for (const { session } of closed) await session.release();
     const session = await make();
     this.#kept = [...this.#kept, { owner, key, bytes, session }];
     return session;
+  }
+
+  #bytes(): number {
+    return this.#kept.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Closes those of a model. */
