@@ -88,13 +88,14 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     const logBytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     if (!syncing && (unsynced || (idle && logBytes > smallLogBytes)))
       report(sync(logBytes > largeLogBytes ? "RESTART" : idle ? "TRUNCATE" : "PASSIVE"));
-    if (waiting === 0 && shouldCompact(idle)) report(alone(compact));
-  }
-
-  function shouldCompact(idle: boolean): boolean {
-    const [bytes, count] = [journals.bytes(), bodies.inJournals()];
+    const count = bodies.inJournals();
     const busy = count - bodiesBefore >= busyBodies;
     bodiesBefore = count;
+    if (waiting === 0 && shouldCompact(count, { idle, busy })) report(alone(compact));
+  }
+
+  function shouldCompact(count: number, { idle, busy }: { readonly idle: boolean; readonly busy: boolean }): boolean {
+    const bytes = journals.bytes();
     if (bytes === leftInJournals) return false;
     if (bytes > largeJournalBytes || count > (busy ? bodiesInJournals.most : bodiesInJournals.many)) return true;
     return idle && running.get() === undefined;
